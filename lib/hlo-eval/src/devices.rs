@@ -1,4 +1,4 @@
-//! The other devices of a run: each is a thread with an evaluator of its own.
+//! Runs on several devices: each device is a thread with an evaluator of its own.
 
 use crate::evaluator::Evaluator;
 use crate::known::Known;
@@ -15,35 +15,36 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What one device of a run is given.
+/// The inputs and the host of one device of a run.
 pub struct DeviceRun<'a> {
     /// One value for each parameter of the entry.
     pub inputs: Vec<Literal>,
-    /// What its infeeds and outfeeds read from and write to.
+    /// The source of the device's infeeds and the target of its outfeeds.
     pub host: &'a mut dyn Host,
-    /// Who watches the run, in place of [`Options::watch`]: that of the first device counts.
+    /// The observer of the run, in place of [`Options::watch`]. Only that of the first device is used.
     pub watch: Option<Arc<Watch>>,
 }
 
-/// Hears how long a device has waited for others in a collective, by the collective's name.
+/// A callback that reports how long a device has waited for others in a collective. Its arguments are the
+/// device, the name of the collective, and the time.
 pub type Waited<'a> = dyn Fn(usize, &str, Duration) + Sync + 'a;
 
-/// How the devices of a run wait for each other.
+/// Options for how the devices of a run wait for each other.
 #[derive(Clone, Copy, Default)]
 pub struct DeviceOptions<'a> {
-    /// How long a device waits for others in a collective; a minute unless it is said.
+    /// Maximum time that a device waits for others in a collective. The default is one minute.
     pub timeout: Option<Duration>,
-    /// Hears of it.
+    /// The callback for waiting times.
     pub waited: Option<&'a Waited<'a>>,
-    /// Where the devices are; all in this process, if it is not said. If there are others, the runs and the results are those of
-    /// the devices of this one.
+    /// The world of devices. By default all devices are in this process. In a world with other processes, the
+    /// runs and results are those of the devices of this process.
     pub world: Option<&'a dyn World>,
-    /// What evaluations of the same module with the same options have found before. The module must leave nothing unsaid
-    /// ([`Module::make_explicit`]).
+    /// Cached data of earlier evaluations of the same module with the same options. The module must have no
+    /// implicit parts ([`Module::make_explicit`]).
     pub known: Option<&'a Known>,
 }
 
-/// The collectives of a module by their numbers in a [`Table`].
+/// The collectives of a module, with their numbers in a [`Table`].
 pub(crate) struct Sites {
     pub(crate) counts: DeviceCounts,
     numbers: HashMap<InstrId, usize>,
@@ -64,13 +65,13 @@ impl Sites {
         Ok((Self { counts, numbers }, table))
     }
 
-    /// The number of a collective.
+    /// Returns the number of a collective.
     pub(crate) fn number(&self, id: InstrId) -> Result<usize, EvalError> {
         self.numbers.get(&id).copied().ok_or_else(|| EvalError::internal("a collective without a number"))
     }
 }
 
-/// A device's end of the communication with the others.
+/// A device's connection to the other devices.
 #[derive(Clone, Copy)]
 pub(crate) struct Devices<'m> {
     pub(crate) communicator: &'m dyn Communicator,
@@ -78,13 +79,13 @@ pub(crate) struct Devices<'m> {
 }
 
 impl Devices<'_> {
-    /// The number of this device.
+    /// Returns the number of this device.
     pub(crate) fn own(&self) -> usize {
         self.communicator.device()
     }
 }
 
-/// Runs the entry computation on the devices of this process, each with what it is given.
+/// Runs the entry computation on the devices of this process, each with its own inputs.
 pub(crate) fn run(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
@@ -104,7 +105,7 @@ pub(crate) fn run(
         }
     };
     let first = runs.first().and_then(|r| r.watch.clone()).or_else(|| options.watch.clone());
-    // The only device needs none, if nobody looks.
+    // A single device without an observer needs no watch.
     let watches = match (counts.devices(), &first) {
         (1, None) => Watches::new(0, None),
         (devices, _) => Watches::with(devices, world.local_devices(devices).start, first),
@@ -151,7 +152,8 @@ pub(crate) fn run(
     })
 }
 
-/// True if an instruction, or what it calls, is of more than the device that it runs on.
+/// Checks whether an instruction, or a computation that it calls, communicates with other devices or depends
+/// on the device number.
 pub(crate) fn reaches(module: &Module, id: InstrId) -> bool {
     let (mut open, mut seen) = (vec![id], HashSet::new());
     while let Some(at) = open.pop() {
@@ -167,10 +169,10 @@ pub(crate) fn reaches(module: &Module, id: InstrId) -> bool {
     false
 }
 
-/// Evaluates something of a module of one device on that.
+/// Runs an evaluation on a module with one device.
 ///
 /// # Errors
-/// The module is of several devices; what `body` ends with.
+/// Fails if the module has several devices. Otherwise returns the errors of `body`.
 pub(crate) fn alone(
     module: &Module,
     options: &Options,
@@ -188,13 +190,13 @@ pub(crate) fn alone(
     values.pop().ok_or_else(|| EvalError::internal("an instruction without a value"))
 }
 
-/// What looks after the devices of a run, of compiled code too: if one fails, the others are told to end.
+/// Supervises the devices of a run, also of compiled code: if one device fails, it stops the others.
 pub struct Overseer<'a> {
-    /// What runs.
+    /// The module that runs.
     pub module: &'a Module,
-    /// Who watches the devices.
+    /// The watches of the devices.
     pub watches: &'a Watches,
-    /// Hears how long they wait for each other.
+    /// The callback for waiting times.
     pub waited: Option<&'a Waited<'a>>,
 }
 
@@ -214,7 +216,7 @@ impl Observer for Overseer<'_> {
     }
 
     fn failed(&self) {
-        // What the only device ends with needs no other end.
+        // A single device has no others to stop.
         if self.watches.len() > 1 {
             self.watches.stop();
         }
@@ -222,7 +224,7 @@ impl Observer for Overseer<'_> {
 }
 
 impl Evaluator<'_> {
-    /// What a communicator says, as an error of this device.
+    /// Converts the outcome of a communication to a result of this device.
     pub(crate) fn communicated<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, EvalError> {
         outcome.map_err(|failure| {
             self.failed_elsewhere |= failure == Failure::Elsewhere;

@@ -1,4 +1,4 @@
-//! Elements as bits: one element of an array, whatever its type, read and written at its index.
+//! Elements as bits: reads and writes single elements of arrays of any type.
 
 use crate::EvalError;
 use crate::index::position;
@@ -6,18 +6,18 @@ use crate::kernel::Kernel;
 use hlo_ir::{ArrayShape, Dims, Literal};
 use smallvec::SmallVec;
 
-/// The bits of one element, little-endian, zeros above them.
+/// The bits of one element, little-endian. Unused high bits are zero.
 pub(crate) type Scalar = u128;
 
-/// What a computation on scalars is given or gives.
+/// The arguments or results of a computation on scalars.
 pub(crate) type Scalars = SmallVec<[Scalar; 4]>;
 
-/// Element number `at` of those in `bytes`, of `size` bytes each.
+/// Reads element number `at` from `bytes`. Elements have `size` bytes each.
 #[inline]
 pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalError> {
     let element = bytes.get(at * size..).and_then(|rest| rest.get(..size));
     let element = element.ok_or_else(|| outside(bytes.len(), size, at))?;
-    // The usual sizes by themselves: this is where the interpreter spends its time.
+    // The usual sizes are separate cases, because the interpreter spends most of its time here.
     Ok(match *element {
         [a] => a.into(),
         [a, b] => u16::from_le_bytes([a, b]).into(),
@@ -31,13 +31,13 @@ pub(crate) fn load(bytes: &[u8], size: usize, at: usize) -> Result<Scalar, EvalE
     })
 }
 
-/// Writes element number `at` of those in `bytes`, of `size` bytes each.
+/// Writes element number `at` in `bytes`. Elements have `size` bytes each.
 #[inline]
 pub(crate) fn store(bytes: &mut [u8], size: usize, at: usize, value: Scalar) -> Result<(), EvalError> {
     let count = bytes.len();
     let element = bytes.get_mut(at * size..).and_then(|rest| rest.get_mut(..size));
     let element = element.ok_or_else(|| outside(count, size, at))?;
-    // As for loads.
+    // The usual sizes are separate cases, as in `load`.
     match element {
         [a] => *a = value as u8,
         [_, _] => element.copy_from_slice(&(value as u16).to_le_bytes()),
@@ -55,7 +55,7 @@ fn outside(bytes: usize, size: usize, at: usize) -> EvalError {
     EvalError::internal(format!("there is no element {at} of {size} bytes among {bytes} bytes"))
 }
 
-/// The elements of an array, by index.
+/// Read access to the elements of an array, by index.
 pub(crate) struct Elements<'a> {
     dims: &'a [i64],
     size: usize,
@@ -63,19 +63,19 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The elements of an array; an error if the value is none.
+    /// Returns the elements of an array. Fails if the value is not an array.
     pub(crate) fn of(value: &'a Literal) -> Result<Self, EvalError> {
         let shape = array(value)?;
         Ok(Self { dims: &shape.dims, size: shape.element_type.byte_size(), bytes: value.bytes() })
     }
 
-    /// The element at an index.
+    /// Returns the element at an index.
     pub(crate) fn at(&self, index: &[i64]) -> Result<Scalar, EvalError> {
         load(self.bytes, self.size, position(index, self.dims)?)
     }
 }
 
-/// The elements of an array that is written, by index.
+/// Write access to the elements of an array, by index.
 pub(crate) struct ElementsMut<'a> {
     dims: Dims,
     size: usize,
@@ -83,7 +83,7 @@ pub(crate) struct ElementsMut<'a> {
 }
 
 impl<'a> ElementsMut<'a> {
-    /// The elements of an array; an error if the value is none.
+    /// Returns the elements of an array. Fails if the value is not an array.
     pub(crate) fn of(value: &'a mut Literal) -> Result<Self, EvalError> {
         let shape = array(value)?;
         let (dims, size) = (shape.dims.clone(), shape.element_type.byte_size());
@@ -101,7 +101,8 @@ fn array(value: &Literal) -> Result<&ArrayShape, EvalError> {
     value.shape().as_array().ok_or_else(not_an_array)
 }
 
-/// Applies a kernel to one element of each operand, given with its size in bytes; the result has `size` bytes.
+/// Applies a kernel to one element of each operand, given with its size in bytes. The result has `size`
+/// bytes.
 pub(crate) fn apply(kernel: &Kernel, operands: &[(Scalar, usize)], size: usize) -> Result<Scalar, EvalError> {
     let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
     for (bits, size) in operands {

@@ -1,4 +1,4 @@
-//! The evaluator: runs plans, keeps values, watches the budgets.
+//! The evaluator: runs plans, stores values, and checks the budgets.
 
 use crate::devices::Devices;
 use crate::known::Plans;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) struct Draw {
     pub(crate) seed: u64,
     pub(crate) stream: u64,
-    /// How often the stream was drawn from before.
+    /// Number of earlier draws from the stream.
     pub(crate) number: u64,
 }
 
@@ -26,22 +26,22 @@ pub(crate) struct Draw {
 pub(crate) struct Evaluator<'m> {
     pub(crate) module: &'m Module,
     options: &'m Options,
-    /// What follows from the module alone.
+    /// The data that depends only on the module.
     pub(crate) plans: Plans,
     depth: usize,
     live_bytes: usize,
     operations: u64,
-    /// The stream of each instruction that draws random numbers, once one does.
+    /// The stream of each instruction that draws random numbers. Computed at the first draw.
     streams: Option<BTreeMap<InstrId, u64>>,
-    /// How often each stream was drawn from.
+    /// Number of draws from each stream.
     draws: HashMap<u64, u64>,
     pub(crate) host: &'m mut dyn Host,
     pub(crate) channels: HashMap<Option<i64>, Channel>,
-    /// True once values may have other sizes than the module declares.
+    /// Whether values may have other sizes than the module declares.
     pub(crate) dynamic: bool,
-    /// The other devices; `None` where an instruction is evaluated by itself.
+    /// The other devices. `None` when an instruction is evaluated alone.
     pub(crate) devices: Option<Devices<'m>>,
-    /// True once a communication ended because another device has failed.
+    /// Whether a communication ended because another device failed.
     pub(crate) failed_elsewhere: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// A custom call, planned when it is first made.
+    /// Returns the plan of a custom call. The plan is created at the first call.
     pub(crate) fn custom_call(&mut self, id: InstrId) -> Result<Arc<PlannedCall>, EvalError> {
         if let Some(planned) = self.plans.custom_calls.get(&id) {
             return Ok(planned.clone());
@@ -76,12 +76,12 @@ impl<'m> Evaluator<'m> {
         Ok(planned)
     }
 
-    /// True if no operation may take a fast path.
+    /// Whether fast paths are disabled.
     pub(crate) fn definitions_only(&self) -> bool {
         self.options.definitions_only
     }
 
-    /// Counts work; an error once it is more than allowed, or the evaluation was told to end.
+    /// Counts operations. Fails if the limit is exceeded or the evaluation was stopped.
     pub(crate) fn charge(&mut self, operations: usize) -> Result<(), EvalError> {
         if self.options.watch.as_ref().is_some_and(|w| w.is_stopped()) {
             return Err(EvalError::stopped());
@@ -95,7 +95,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// What the next random numbers of an instruction follow from.
+    /// Returns the parameters of the next random numbers of an instruction.
     pub(crate) fn next_draw(&mut self, id: InstrId) -> Result<Draw, EvalError> {
         let module = self.module;
         let streams = self.streams.get_or_insert_with(|| hlo_ir::streams::of(module));
@@ -107,7 +107,7 @@ impl<'m> Evaluator<'m> {
         Ok(Draw { seed: self.options.seed, stream, number: *count - 1 })
     }
 
-    /// Notes memory that is about to be taken; an error if it is more than allowed.
+    /// Counts memory before it is allocated. Fails if the limit is exceeded.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
         let total = self.live_bytes.saturating_add(bytes);
         if total > self.options.max_bytes {
@@ -122,7 +122,7 @@ impl<'m> Evaluator<'m> {
         Ok(())
     }
 
-    /// An array of zeros for a result, counted against the budget. Work of one operation an element is charged.
+    /// Allocates an array of zeros for a result. Counts its memory, and one operation per element.
     pub(crate) fn allocate(&mut self, shape: &ArrayShape) -> Result<Literal, EvalError> {
         let fits =
             shape.checked_element_count().and_then(|n| n.checked_mul(shape.element_type.byte_size() as i64));
@@ -133,7 +133,7 @@ impl<'m> Evaluator<'m> {
         Literal::try_zeros(&Shape::Array(shape.clone())).ok_or_else(no_memory)
     }
 
-    /// A value of zeros of any shape, counted against the budget.
+    /// Allocates a value of zeros of any shape. Counts its memory.
     pub(crate) fn zeros(&mut self, shape: &Shape) -> Result<Literal, EvalError> {
         let mut leaves = Vec::with_capacity(shape.leaf_count());
         for leaf in shape.leaves() {
@@ -149,7 +149,7 @@ impl<'m> Evaluator<'m> {
             .ok_or_else(|| EvalError::new(format!("a value of shape {shape} can't be made")))
     }
 
-    /// Ends a value's life: memory that nobody else holds no longer counts.
+    /// Frees a value. Memory without other users no longer counts.
     pub(crate) fn release(&mut self, value: Literal) {
         fn freed(value: &Literal) -> usize {
             match value.data() {
@@ -161,8 +161,8 @@ impl<'m> Evaluator<'m> {
         self.live_bytes = self.live_bytes.saturating_sub(freed(&value));
     }
 
-    /// Makes a value's memory writable without touching other holders: copies it, within the budget, if it is
-    /// shared.
+    /// Makes a value's memory writable without affecting other users: copies it if it is shared, and counts
+    /// the copy.
     pub(crate) fn make_unique(&mut self, value: Literal) -> Result<Literal, EvalError> {
         match value.data() {
             LiteralData::Array(bytes) if Arc::strong_count(bytes) > 1 => {
@@ -177,7 +177,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// The scalar program of a computation, if it is one.
+    /// Returns the scalar program of a computation, or `None` if it can't be compiled to one.
     pub(crate) fn program(&mut self, id: ComputationId) -> Option<Arc<Program>> {
         if let Some(known) = self.plans.programs.get(&id) {
             return known.clone();
@@ -198,7 +198,7 @@ impl<'m> Evaluator<'m> {
         Ok(plan)
     }
 
-    /// Refuses a computation that can't be run, whatever its arguments.
+    /// Fails if a computation can't run, whatever its arguments.
     pub(crate) fn check(&mut self, id: ComputationId) -> Result<(), EvalError> {
         self.plan(id).map(drop)
     }
@@ -276,7 +276,7 @@ impl<'m> Evaluator<'m> {
         if let (hlo_ir::Op::GetTupleElement(g), [u]) = (&module[step.id].op, step.operands.as_slice())
             && !u.last
         {
-            // A copy of the whole tuple for each of its elements would take quadratic time.
+            // Cloning the whole tuple for each of its elements would take quadratic time.
             self.charge(1)?;
             return ops::structural::element(values[u.step].as_ref().ok_or_else(missing)?, g.index);
         }
@@ -288,12 +288,12 @@ impl<'m> Evaluator<'m> {
         self.evaluate(step.id, operands)
     }
 
-    /// Computes one instruction from its operands' values.
+    /// Computes one instruction from the values of its operands.
     pub(crate) fn evaluate(&mut self, id: InstrId, operands: Vec<Literal>) -> Result<Literal, EvalError> {
         self.charge(1).and_then(|()| self.evaluate_sized(id, operands)).map_err(|e| e.at(id))
     }
 
-    /// The same, on operands that need not have the sizes that the module declares.
+    /// Computes an instruction whose operands may have other sizes than the module declares.
     fn evaluate_sized(&mut self, id: InstrId, mut operands: Vec<Literal>) -> Result<Literal, EvalError> {
         let instr = &self.module[id];
         if self.dynamic && ops::dynamic::is_involved(self.module, instr, operands.iter()) {

@@ -1,4 +1,5 @@
-//! Functions: a computation from scalars to scalars, as `reduce`, `sort`, `scatter` and others apply it to elements.
+//! Functions: computations from scalars to scalars, which `reduce`, `sort`, `scatter` and other operations
+//! apply to elements.
 
 use crate::EvalError;
 use crate::element::{Scalar, Scalars};
@@ -7,8 +8,8 @@ use crate::program::{Machine, Program, bits_of, single_element};
 use hlo_ir::{AlignedBytes, ComputationId, ElementType, Literal};
 use std::sync::Arc;
 
-/// A computation from scalars to scalars, ready to be applied: as a program where it can be compiled, else run by the
-/// evaluator.
+/// A computation from scalars to scalars, ready to be applied. It is a program if it can be compiled to one.
+/// Otherwise the evaluator runs it.
 pub(crate) struct Function {
     body: Body,
     results: usize,
@@ -16,7 +17,7 @@ pub(crate) struct Function {
 
 enum Body {
     Program(Machine),
-    /// With what the last call gave.
+    /// A computation that the evaluator runs, with the results of the last call.
     Computation(ComputationId, Scalars),
 }
 
@@ -36,7 +37,7 @@ impl Function {
         Ok(Self { body, results: results.len() })
     }
 
-    /// Applies the function to the bits of its arguments; the bits of its results.
+    /// Applies the function to the bits of its arguments. Returns the bits of its results.
     pub(crate) fn call(
         &mut self,
         ev: &mut Evaluator<'_>,
@@ -56,8 +57,9 @@ impl Function {
     }
 }
 
-/// The program of a computation that is applied to scalars of the types `parameters` and gives such of the types
-/// `results`; an error if it does not, `None` if it is more than a function of scalars.
+/// Returns the program of a computation from scalars of the types `parameters` to scalars of the types
+/// `results`. Fails if the types do not fit. Returns `None` if the computation can't be compiled to a
+/// program.
 pub(crate) fn program(
     ev: &mut Evaluator<'_>,
     id: ComputationId,
@@ -84,7 +86,7 @@ pub(crate) fn program(
     Ok(ev.program(id))
 }
 
-/// Runs a computation, as any other, on scalars.
+/// Runs a computation on scalars with the evaluator.
 fn run(
     ev: &mut Evaluator<'_>,
     id: ComputationId,

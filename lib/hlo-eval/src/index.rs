@@ -1,9 +1,9 @@
-//! Index arithmetic: index spaces, and the row-major positions of their indices.
+//! Index arithmetic: index spaces, and the row-major positions of indices.
 
 use crate::EvalError;
 use hlo_ir::Dims;
 
-/// Row-major strides in elements. A negative size, which no array has that memory was allocated for, counts as 0.
+/// Returns row-major strides in elements. A negative size counts as 0; no allocated array has one.
 pub(crate) fn row_major_strides(dims: &[i64]) -> Dims {
     let mut strides: Dims = smallvec::smallvec![0; dims.len()];
     let mut stride = 1i64;
@@ -14,17 +14,17 @@ pub(crate) fn row_major_strides(dims: &[i64]) -> Dims {
     strides
 }
 
-/// The number of indices. A negative size, which no array has that memory was allocated for, counts as 0.
+/// Returns the number of indices. A negative size counts as 0; no allocated array has one.
 pub(crate) fn count(dims: &[i64]) -> usize {
     dims.iter().fold(1usize, |n, &d| n.saturating_mul(usize::try_from(d).unwrap_or(0)))
 }
 
-/// A size as a number of elements; an error if it is negative.
+/// Converts a size to a number of elements. Fails if it is negative.
 pub(crate) fn extent(size: i64) -> Result<usize, EvalError> {
     usize::try_from(size).map_err(|_| EvalError::internal(format!("a dimension of size {size}")))
 }
 
-/// Advances a row-major multi-index; false after the last one, which leaves all zeros.
+/// Advances a row-major multi-index. Returns false after the last index, and sets it to zeros.
 pub(crate) fn advance(index: &mut [i64], dims: &[i64]) -> bool {
     for (i, &d) in index.iter_mut().zip(dims).rev() {
         *i += 1;
@@ -36,13 +36,14 @@ pub(crate) fn advance(index: &mut [i64], dims: &[i64]) -> bool {
     false
 }
 
-/// The indices below `dims`, in row-major order: of no dimensions the one index, of a dimension of size 0 none.
+/// Returns the indices below `dims` in row-major order. Without dimensions there is one index. With a
+/// dimension of size 0 there is none.
 pub(crate) fn indices(dims: &[i64]) -> Indices {
     let first: Dims = smallvec::smallvec![0; dims.len()];
     Indices { dims: dims.into(), next: (count(dims) > 0).then_some(first) }
 }
 
-/// See [`indices`].
+/// The iterator of [`indices`].
 pub(crate) struct Indices {
     dims: Dims,
     next: Option<Dims>,
@@ -61,14 +62,15 @@ impl Iterator for Indices {
     }
 }
 
-/// The row-major position of an index; an error if it is not below `dims`.
+/// Returns the row-major position of an index. Fails if it is not below `dims`.
 #[inline]
 pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> {
     let mut position = 0;
     let mut inside = index.len() == dims.len();
     for (&i, &size) in index.iter().zip(dims) {
         inside &= (0..size).contains(&i);
-        // Below the number of elements, which fits, if the index is inside; else it does not matter.
+        // If the index is in bounds, the position is below the number of elements, which fits. Otherwise the
+        // value is not used.
         position = i64::wrapping_add(i64::wrapping_mul(position, size), i);
     }
     match inside {
@@ -77,7 +79,7 @@ pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> 
     }
 }
 
-/// The values at the given places of a list, as the sizes of some of an array's dimensions.
+/// Returns the values at the given positions of a list, such as the sizes of some dimensions of an array.
 pub(crate) fn pick(values: &[i64], places: &[usize]) -> Dims {
     places.iter().map(|&place| values[place]).collect()
 }

@@ -1,6 +1,6 @@
 //! Kernels: element-wise functions over slices of elements.
 //!
-//! A kernel is chosen once from opcode and element types; the loop over elements is inside it. The same
+//! A kernel is selected once by opcode and element types. It contains the loop over the elements. The same
 //! kernels run over whole arrays and over the registers of a scalar program.
 
 use crate::EvalError;
@@ -9,12 +9,12 @@ use half::{bf16, f16};
 use hlo_ir::ElementType;
 use hlo_ir::FloatFormat;
 
-/// Computes result elements from the operands' elements at the same positions. Arguments are the operands'
-/// bytes and the result's. Each operand has as many elements as the result; one of a function of three operands may
-/// be a single element, which stands for that element at every position.
+/// A function that computes result elements from the operands' elements at the same positions. Its arguments
+/// are the bytes of the operands and of the result. Each operand has as many elements as the result. A
+/// function of three operands also accepts operands with a single element, which it uses at every position.
 pub(crate) type Kernel = Box<dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), KernelError> + Send + Sync>;
 
-/// What a kernel was given that it was not made for. The verifier refuses every module that could cause it.
+/// An error of a kernel with arguments that it does not support. No verified module causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum KernelError {
     #[error("internal error: a function of {expected} operands was given {found}")]
@@ -33,19 +33,19 @@ impl From<KernelError> for EvalError {
     }
 }
 
-/// The bytes as elements; an error if they are not whole elements.
+/// Views bytes as elements. Fails if they are not whole elements.
 pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> Result<&[T], KernelError> {
     let wrong = KernelError::Bytes { size: size_of::<T>(), bytes: bytes.len() };
     bytemuck::try_cast_slice(bytes).map_err(|_| wrong)
 }
 
-/// The bytes as elements for writing; an error if they are not whole elements.
+/// Views bytes as mutable elements. Fails if they are not whole elements.
 pub(crate) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> Result<&mut [T], KernelError> {
     let wrong = KernelError::Bytes { size: size_of::<T>(), bytes: bytes.len() };
     bytemuck::try_cast_slice_mut(bytes).map_err(|_| wrong)
 }
 
-/// The `N` operands of a kernel.
+/// Returns the `N` operands of a kernel.
 fn operands_of<'a, const N: usize>(operands: &[&'a [u8]]) -> Result<[&'a [u8]; N], KernelError> {
     operands.try_into().map_err(|_| KernelError::Operands { expected: N, found: operands.len() })
 }
@@ -54,7 +54,7 @@ fn same_count(expected: usize, found: usize) -> Result<(), KernelError> {
     if expected == found { Ok(()) } else { Err(KernelError::Count { expected, found }) }
 }
 
-/// The kernel that applies `f` to each element.
+/// Returns the kernel that applies `f` to each element.
 pub(crate) fn unary<A: Pod, R: Pod>(f: impl Fn(A) -> R + Send + Sync + 'static) -> Kernel {
     Box::new(move |operands, out| {
         let [a] = operands_of(operands)?;
@@ -67,7 +67,7 @@ pub(crate) fn unary<A: Pod, R: Pod>(f: impl Fn(A) -> R + Send + Sync + 'static) 
     })
 }
 
-/// The kernel that applies `f` to pairs of elements.
+/// Returns the kernel that applies `f` to pairs of elements.
 pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync + 'static) -> Kernel {
     Box::new(move |operands, out| {
         let [a, b] = operands_of(operands)?;
@@ -81,11 +81,11 @@ pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync
     })
 }
 
-/// The kernel that applies `f` to triples of elements; any operand may be a single element.
+/// Returns the kernel that applies `f` to triples of elements. Each operand may be a single element.
 pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
     f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
 ) -> Kernel {
-    /// How far neighbours are apart.
+    /// Returns the distance between neighbouring elements: 0 for a single element.
     fn step<T>(operand: &[T], count: usize) -> Result<usize, KernelError> {
         match operand.len() {
             1 => Ok(0),
@@ -110,8 +110,8 @@ pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
     })
 }
 
-/// Evaluates `$body` with `$T` as the type that an integer element type computes in (its lane: see
-/// [`in_lanes`]); `None` for other types.
+/// Evaluates `$body` with `$T` as the type that an integer element type computes in (its lane, see
+/// [`in_lanes`]). Returns `None` for other types.
 macro_rules! with_integer {
     ($ty:expr, $T:ident => $body:expr) => {{
         use hlo_ir::ElementType::*;
@@ -131,8 +131,8 @@ macro_rules! with_integer {
     }};
 }
 
-/// Evaluates `$body` with `$T` as an unsigned integer of `$size` bytes (1, 2, 4, 8 or 16), for moving elements
-/// whatever they mean; `None` for other sizes.
+/// Evaluates `$body` with `$T` as the unsigned integer of `$size` bytes (1, 2, 4, 8 or 16), to move elements
+/// of any type. Returns `None` for other sizes.
 macro_rules! with_storage {
     ($size:expr, $T:ident => $body:expr) => {{
         macro_rules! arm {
@@ -154,7 +154,8 @@ macro_rules! with_storage {
 
 pub(crate) use {with_integer, with_storage};
 
-/// A value cut to the width of a sub-byte integer type: sign-extended if signed, zero-extended if not.
+/// Wraps a value to the width of a sub-byte integer type: sign-extends it if the type is signed, and
+/// zero-extends it otherwise.
 pub(crate) fn wrap_sub_byte(ty: ElementType, byte: u8) -> u8 {
     let unused = 8u32.saturating_sub(ty.bit_width());
     if ty.is_signed_integer() {
@@ -164,13 +165,14 @@ pub(crate) fn wrap_sub_byte(ty: ElementType, byte: u8) -> u8 {
     }
 }
 
-/// True for the float types that have no arithmetic of their own and compute in `f32`.
+/// Checks whether a float type has no arithmetic of its own and computes in `f32`.
 pub(crate) fn computes_in_f32(ty: ElementType) -> bool {
     ty.is_float() && !matches!(ty, ElementType::F32 | ElementType::F64)
 }
 
-/// The type that elements are computed in: `f32` for narrower floats, 32 bits for narrower integers, else their
-/// own. Arithmetic modulo 2ⁿ, comparisons and bit operations on extended integers are those on the integers.
+/// Returns the type that elements are computed in: `f32` for narrower floats, 32 bits for narrower integers,
+/// otherwise the type itself. On extended integers, arithmetic modulo 2ⁿ, comparisons and bit operations
+/// return the same results as on the integers.
 pub(crate) fn lane_type(ty: ElementType) -> ElementType {
     if computes_in_f32(ty) {
         ElementType::F32
@@ -181,8 +183,8 @@ pub(crate) fn lane_type(ty: ElementType) -> ElementType {
     }
 }
 
-/// Makes a kernel on lane types one on the types themselves: elements are widened, the results narrowed again.
-/// Floats are rounded once, to nearest even; integers are cut to their width.
+/// Converts a kernel on lane types to one on the types themselves: widens the elements and narrows the
+/// results. Floats are rounded once, to nearest even. Integers are wrapped to their width.
 pub(crate) fn in_lanes(operands: &[ElementType], result: ElementType, inner: Kernel) -> Kernel {
     let is_narrow = |ty: ElementType| lane_type(ty) != ty;
     if !is_narrow(result) && !operands.iter().any(|&t| is_narrow(t)) {
@@ -226,7 +228,7 @@ pub(crate) fn in_lanes(operands: &[ElementType], result: ElementType, inner: Ker
     })
 }
 
-/// The bits of narrow elements' lanes.
+/// Converts narrow elements to the bits of their lanes.
 fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) -> Result<(), KernelError> {
     fn each<T: Pod>(bytes: &[u8], out: &mut [u32], f: impl Fn(T) -> u32) -> Result<(), KernelError> {
         out.iter_mut().zip(elements::<T>(bytes)?).for_each(|(o, &x)| *o = f(x));
@@ -243,7 +245,7 @@ fn widen(ty: ElementType, bytes: &[u8], out: &mut [u32]) -> Result<(), KernelErr
     }
 }
 
-/// Narrow elements from the bits of their lanes.
+/// Converts the bits of lanes to narrow elements.
 fn narrow(ty: ElementType, lanes: &[u32], out: &mut [u8]) -> Result<(), KernelError> {
     fn each<T: Pod>(lanes: &[u32], out: &mut [u8], f: impl Fn(u32) -> T) -> Result<(), KernelError> {
         elements_mut::<T>(out)?.iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));

@@ -1,4 +1,5 @@
-//! What follows from a module alone, kept from evaluation to evaluation: of a small module it takes longer to find than the values.
+//! Data that depends only on the module, cached between evaluations. For a small module, computing it takes
+//! longer than the evaluation.
 
 use crate::Options;
 use crate::devices::Sites;
@@ -14,13 +15,13 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is known of a module and of the options that it is evaluated with: for evaluations of the same module with the same
-/// options, at the same time or one after the other.
+/// Cached data of a module and the options that it is evaluated with. It serves evaluations of the same
+/// module with the same options, also concurrent ones.
 #[derive(Default)]
 pub struct Known {
-    /// Set once the module was found to be one that can be evaluated.
+    /// Set after the module was found to be valid for evaluation.
     sites: OnceLock<(Arc<Sites>, Arc<Table>)>,
-    /// What nobody uses now.
+    /// Plans that are not in use.
     plans: Mutex<Vec<Plans>>,
 }
 
@@ -30,24 +31,24 @@ impl fmt::Debug for Known {
     }
 }
 
-/// How the computations of a module are evaluated.
+/// The plans and programs of a module's computations.
 #[derive(Default)]
 pub(crate) struct Plans {
     pub(crate) plans: HashMap<ComputationId, Arc<Plan>>,
     pub(crate) programs: HashMap<ComputationId, Option<Arc<Program>>>,
-    /// Of the computations that were planned.
+    /// The effects of the planned computations.
     pub(crate) effects: Effects,
-    /// Custom calls that were made before.
+    /// The custom calls that were planned.
     pub(crate) custom_calls: HashMap<InstrId, Arc<PlannedCall>>,
 }
 
 impl Known {
-    /// What is found before a module is evaluated: the targets of its custom calls, which are looked up and their types
-    /// checked now, not when they are made.
+    /// Prepares the evaluation of a module: finds the targets of its custom calls and checks their types
+    /// before any of them is called.
     ///
     /// # Errors
-    /// A custom call whose target is unknown or can't be called like that. One with values of unknown sizes is looked at when it is
-    /// made.
+    /// Fails if the target of a custom call is unknown or does not accept the call. A call with values of
+    /// unknown sizes is checked when it is made.
     pub fn new(module: Verified<&Module>, options: &Options) -> Result<Self, EvalError> {
         let mut plans = Plans::default();
         let (mut reached, mut next) = (HashSet::from([module.entry()]), vec![module.entry()]);
@@ -66,23 +67,23 @@ impl Known {
         Ok(known)
     }
 
-    /// The module's collectives, if it was evaluated before.
+    /// Returns the module's collectives, if it was evaluated before.
     pub(crate) fn sites(&self) -> Option<(Arc<Sites>, Arc<Table>)> {
         self.sites.get().cloned()
     }
 
-    /// Notes that the module can be evaluated, and its collectives.
+    /// Records that the module can be evaluated, and its collectives.
     pub(crate) fn note(&self, sites: &Arc<Sites>, table: &Arc<Table>) {
-        // Whoever was first found the same.
+        // If another evaluation was first, it stored the same data.
         let _ = self.sites.set((sites.clone(), table.clone()));
     }
 
-    /// Plans that nobody else uses.
+    /// Takes plans that no other evaluation uses.
     pub(crate) fn take(&self) -> Plans {
         self.plans.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Keeps plans for the next evaluation.
+    /// Stores plans for the next evaluation.
     pub(crate) fn keep(&self, plans: Plans) {
         self.plans.lock().unwrap_or_else(PoisonError::into_inner).push(plans);
     }

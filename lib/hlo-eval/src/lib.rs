@@ -1,30 +1,33 @@
-//! The HLO interpreter: the readable, executable form of the operation semantics.
+//! The HLO interpreter: the operation semantics as readable, executable code.
 //!
-//! It is the reference that compiled code is checked against, the engine of constant folding, and the way to
-//! run a module where there is no LLVM. "Semantics" in this crate's comments is the XLA document *Operation
-//! semantics*; each operation names its section.
+//! The interpreter is the reference for compiled code and the engine of constant folding. It also runs
+//! modules where LLVM is not available. "Semantics" in this crate's comments is the XLA document *Operation
+//! semantics*. Each operation names its section of that document.
 //!
-//! How a module is run:
-//! - [`evaluate`] makes a *plan* of each computation it reaches: the instructions that the root needs, in an
-//!   order in which operands come first, each operand marked where it is used last, so that a value dies as
-//!   early as it can and an update of a value that nobody else holds happens in place;
-//! - element-wise operations are *kernels*: one function over whole slices, chosen once from opcode and
-//!   element types;
-//! - a computation on scalars that is applied to many elements (by `reduce`, `sort`, `scatter`, …) is a *function*:
-//!   compiled to a *program*, a list of the same kernels over registers, where it can be.
+//! The interpreter uses three representations:
 //!
-//! Every other operation is one function in `ops`, its *definition*: loops over indices, in the terms of its section,
-//! on one element at a time. Where that is slow there is a *fast path* in `ops/fast`, to the same bits;
-//! [`Options::definitions_only`] leaves them out. What a verified module can't cause is an internal error.
+//! - [`evaluate`] creates a *plan* for each computation that it reaches. A plan lists the instructions that
+//!   the root needs, operands first, and marks the last use of each operand. A value is thus freed as early
+//!   as possible, and an update of a value without other users happens in place.
+//! - Element-wise operations are *kernels*: functions over whole slices, selected once by opcode and element
+//!   types.
+//! - A computation on scalars that is applied to many elements (by `reduce`, `sort`, `scatter`, …) is a
+//!   *function*. Where possible, it is compiled to a *program*: a list of the same kernels over registers.
 //!
-//! Numbers: IEEE 754 with subnormals, one rounding an instruction. Types narrower than `f32` compute in `f32`.
-//! Transcendental functions of `f32` are computed in `f64` and rounded once; those of `f64` are the `libm`
-//! crate's (below 1 ULP, the same on every machine). `dot` and `convolution` accumulate in `f64`.
+//! Every other operation is one function in `ops`, its *definition*. It loops over indices, handles one
+//! element at a time, and uses the terms of its section. Where that is slow, `ops/fast` contains a *fast
+//! path* that computes the same bits. [`Options::definitions_only`] disables the fast paths. A condition that
+//! no verified module can cause is an internal error.
 //!
-//! Custom calls of LAPACK's routines are made by this crate's own ([`lapack`]), so that compiled code, which makes them
-//! otherwise, has something to be compared with.
+//! Arithmetic is IEEE 754 with subnormals, with one rounding per instruction. Types narrower than `f32`
+//! compute in `f32`. Transcendental functions of `f32` are computed in `f64` and rounded once. Transcendental
+//! functions of `f64` come from the `libm` crate (error below 1 ULP, the same on every machine). `dot` and
+//! `convolution` accumulate in `f64`.
 //!
-//! Nothing here recurses over operand chains; calls nest at most [`Options::max_call_depth`] deep.
+//! Custom calls of LAPACK's routines use this crate's own implementation ([`lapack`]), which is independent
+//! of the one that compiled code uses. The two can be compared.
+//!
+//! The interpreter does not recurse over operand chains. Calls nest at most [`Options::max_call_depth`] deep.
 //!
 //! # Example
 //! ```
@@ -77,10 +80,10 @@ use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
 use std::sync::Arc;
 
-/// What an evaluation may use.
+/// Limits and settings of an evaluation.
 ///
 /// # Example
-/// A limit on the work ends what would not end:
+/// A limit on the number of operations ends an infinite loop:
 ///
 /// ```
 /// let module = hlo_parser::parse_module("HloModule m
@@ -93,22 +96,25 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The bytes that values made by the evaluation may take at any one time. Inputs and constants don't count.
+    /// Maximum total size in bytes of the values that the evaluation creates. Inputs and constants don't
+    /// count.
     pub max_bytes: usize,
-    /// The work that may be done, in element operations (an instruction is one at least); `None` for no limit.
-    /// With a limit, every evaluation ends. A custom call counts for the bytes of its operands and the elements of its
-    /// results, whatever its target does.
+    /// Maximum number of element operations, or `None` for no limit. An instruction counts as at least one
+    /// operation. With a limit, every evaluation ends. A custom call counts the bytes of its operands and the
+    /// elements of its results, whatever its target does.
     pub max_operations: Option<u64>,
-    /// How deep calls may nest.
+    /// Maximum call depth.
     pub max_call_depth: usize,
-    /// The targets of custom calls: by default those that are built in and [`lapack::LAPACK`]'s.
+    /// The targets of custom calls. The default contains the built-in targets and those of
+    /// [`lapack::LAPACK`].
     pub custom_calls: Registry,
-    /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
+    /// The seed of random numbers. They also depend on the instruction that draws them (see
+    /// [`hlo_ir::streams`]).
     pub seed: u64,
-    /// Who watches the evaluation, and may end it.
+    /// The observer of the evaluation, which may stop it.
     pub watch: Option<Arc<Watch>>,
-    /// True to compute everything by its definition, element by element, where there is a faster way to the same bits:
-    /// slow, and for tests of those ways.
+    /// Whether to compute everything by its definition, element by element, instead of by the fast paths.
+    /// This is slow; tests use it to check the fast paths.
     pub definitions_only: bool,
 }
 
@@ -128,26 +134,28 @@ impl Default for Options {
     }
 }
 
-/// Runs the entry computation of a module that transfers nothing from or to the host; see
-/// [`evaluate_with_host`].
+/// Runs the entry computation of a module without transfers from or to the host. See [`evaluate_with_host`].
 ///
 /// # Errors
-/// As [`evaluate_with_host`].
+/// The errors of [`evaluate_with_host`].
 pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Result<Literal, EvalError> {
     evaluate_with_host(module, inputs, options, &mut NoHost)
 }
 
-/// Verifies a module and runs its entry computation, with what its infeeds and outfeeds read from and write to.
+/// Verifies a module and runs its entry computation. Infeeds read from `host`, and outfeeds write to it.
 ///
-/// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
-/// the parameters' (layouts may differ), a bounded dynamic dimension taking any size up to its bound. The result is
-/// the root's value, with the root's shape but for dynamic dimensions: those have the sizes that they came to have. A
-/// static dimension that is part of what was dynamic is continued with zeros.
+/// `inputs` contains one literal for each parameter of the entry, in order. Their shapes must be compatible
+/// with those of the parameters. Layouts may differ, and a bounded dynamic dimension may have any size up to
+/// its bound.
+///
+/// The result is the value of the root. It has the shape of the root, except that dynamic dimensions have
+/// their actual sizes. A static dimension that was computed from a dynamic one is filled with zeros.
 ///
 /// # Errors
-/// The first rule that the module breaks, inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
-/// `options` that is used up, a module that runs on several devices, or that these can't run, an infeed without an item that fits, a receive that
-/// waits for ever. An `EvalError` names the instruction where there is one.
+/// Fails if the module breaks a rule, if inputs do not fit the parameters, if an operation is not supported,
+/// or if a budget of `options` is used up. Also fails if the module runs on several devices or can't run on
+/// one, if the infeed has no matching item, or if a receive would wait forever. The `EvalError` names the
+/// instruction, if there is one.
 ///
 /// # Example
 /// ```
@@ -176,12 +184,12 @@ pub fn evaluate_with_host(
     results.pop().ok_or_else(|| EvalError::internal("a run without a result"))
 }
 
-/// Verifies a module and runs its entry computation on all devices that its header counts, `replica_count` times
-/// `num_partitions`: device `replica × num_partitions + partition`, each on a thread of its own. `inputs` has the values of
-/// each device's parameters; the result is each device's.
+/// Verifies a module and runs its entry computation on all devices of its header: `replica_count` times
+/// `num_partitions`. Device `replica × num_partitions + partition` runs on a thread of its own. `inputs`
+/// contains the parameter values of each device. The result contains the value of each device.
 ///
 /// # Errors
-/// As [`evaluate_runs`].
+/// The errors of [`evaluate_runs`].
 ///
 /// # Example
 /// ```
@@ -208,12 +216,13 @@ pub fn evaluate_on_devices(
     evaluate_runs(verified(module)?, runs.collect(), options, &DeviceOptions::default())
 }
 
-/// As [`evaluate_on_devices`], with what each device has besides its inputs, and how they wait for each other. The module
-/// was verified before, once for all evaluations of it.
+/// Like [`evaluate_on_devices`], with a host and a watch for each device, and with options for waiting. The
+/// caller verifies the module, once for all evaluations.
 ///
 /// # Errors
-/// As [`evaluate_with_host`], with the number of the device where there are several; there are not as many runs as devices;
-/// devices that diverge, so that one would wait for ever for another.
+/// The errors of [`evaluate_with_host`], with the device number if there are several devices. Also fails if
+/// the number of runs differs from the number of devices, or if devices diverge, so that one would wait
+/// forever for another.
 pub fn evaluate_runs(
     module: Verified<&Module>,
     runs: Vec<DeviceRun<'_>>,
@@ -255,14 +264,13 @@ pub fn evaluate_runs(
     })
 }
 
-/// Verifies a module.
 fn verified(module: &Module) -> Result<Verified<&Module>, EvalError> {
     Verified::new(module).map_err(|violations| {
         EvalError::new(violations.into_iter().next().map_or_else(String::new, |first| first.message))
     })
 }
 
-/// Checks that values fit the entry's parameters.
+/// Checks that the inputs fit the entry's parameters.
 fn check_inputs(module: &Module, inputs: &[Literal]) -> Result<(), EvalError> {
     let parameters = module.parameters(module.entry());
     if inputs.len() != parameters.len() {
@@ -286,10 +294,11 @@ fn check_inputs(module: &Module, inputs: &[Literal]) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// Computes one instruction from the values of its operands. Computations that it calls are run.
+/// Computes one instruction from the values of its operands. Runs the computations that it calls.
 ///
 /// # Errors
-/// As [`evaluate`]; also if `operands` do not have the operands' shapes. A `parameter` has no value here.
+/// The errors of [`evaluate`]. Also fails if `operands` do not have the operands' shapes, and for a
+/// `parameter`, which has no value here.
 pub fn evaluate_instruction(
     module: &Module,
     id: InstrId,

@@ -1,4 +1,5 @@
-//! What an evaluation needs at least, found before it begins: that a module can't run should not turn out after minutes.
+//! Memory check before an evaluation: computes a lower bound of the memory that it needs, so that it fails
+//! early instead of after minutes.
 
 use crate::plan::{Plan, Step};
 use crate::{EvalError, Options};
@@ -7,11 +8,11 @@ use hlo_ir::{InstrId, Module, Op, Shape, human_bytes};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Refuses a module whose evaluation needs more memory than `options` allow. What loops, branches and called computations
-/// need inside is not counted: a module that is not refused may still run out.
+/// Rejects a module whose evaluation needs more memory than `options` allow. The memory inside loops,
+/// branches and called computations is not counted, so a module that passes may still run out of memory.
 ///
 /// # Errors
-/// The instruction at which there is too little, with what lives then.
+/// Reports the instruction at which memory runs out, with the values that are live there.
 pub fn check_memory(module: &Module, options: &Options) -> Result<(), EvalError> {
     let sizes = module[module.entry()].instructions().iter().map(|&i| module[i].shape.byte_size());
     if sizes.fold(0usize, usize::saturating_add) <= options.max_bytes {
@@ -27,17 +28,17 @@ pub fn check_memory(module: &Module, options: &Options) -> Result<(), EvalError>
     walk.run(&plan, options.max_bytes)
 }
 
-/// An array's memory: its number, and its size.
+/// The memory of an array: its number, and its size in bytes.
 type Memory = (usize, usize);
 
-/// The memory of the leaves of a value; none for what counts nothing.
+/// The memory of the leaves of a value. `None` for leaves that do not count.
 type Leaves = Rc<[Option<Memory>]>;
 
 struct Walk<'m> {
     module: &'m Module,
-    /// The numbers given out.
+    /// Number of ids assigned so far.
     ids: usize,
-    /// How many values hold each memory.
+    /// Number of values that use each memory.
     holders: HashMap<usize, usize>,
     live: usize,
 }
@@ -49,7 +50,8 @@ impl Walk<'_> {
             let operands: Vec<Leaves> = step.operands.iter().map(|u| values[u.step].clone()).collect();
             let dying: Vec<&Leaves> =
                 step.operands.iter().zip(&operands).filter(|(u, _)| u.last).map(|(_, l)| l).collect();
-            // An operation on elements reads its operands while it writes; others may reuse what they get.
+            // An element-wise operation reads its operands while it writes. Other operations may reuse the
+            // memory of an operand.
             let in_place = step.kernel.is_none();
             let shared = self.shared(step, &operands);
             if let Some(leaves) = &shared {
@@ -70,7 +72,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The memory of a value that is, or may be, that of operands; none for a value that is sure to be made anew.
+    /// Returns the memory of a value that is or may be that of its operands, or `None` if the value always
+    /// needs new memory.
     fn shared(&self, step: &Step, operands: &[Leaves]) -> Option<Leaves> {
         let none = || vec![None; self.module[step.id].shape.leaf_count()].into();
         match &self.module[step.id].op {
@@ -82,18 +85,18 @@ impl Walk<'_> {
                 let count = elements.get(index)?.leaf_count();
                 Some(operands.first()?.get(before..before + count)?.into())
             }
-            // Each round has a state like the first.
+            // The state has the same size in each iteration.
             Op::While(_) | Op::OptBarrier | Op::Copy | Op::Bitcast | Op::Reshape(_) => {
                 operands.first().cloned()
             }
-            // Inputs and constants don't count; of the others it is not known what they make.
+            // Inputs and constants don't count. The memory of the others is unknown.
             Op::Parameter(_) | Op::Constant(_) => Some(none()),
             op if !op.called_computations().is_empty() && !is_applied(op) => Some(none()),
             _ => None,
         }
     }
 
-    /// New memory for a value.
+    /// Returns new memory for a value.
     fn made(&mut self, id: InstrId) -> Leaves {
         let module = self.module;
         let leaf = |shape: &Shape| {
@@ -118,7 +121,7 @@ impl Walk<'_> {
 
     fn let_go(&mut self, leaves: &Leaves) {
         for &(id, bytes) in leaves.iter().flatten() {
-            // What nobody holds any more is counted no more.
+            // Memory without users no longer counts.
             let Some(holders) = self.holders.get_mut(&id) else { continue };
             *holders = holders.saturating_sub(1);
             if *holders == 0 {
@@ -129,7 +132,7 @@ impl Walk<'_> {
     }
 }
 
-/// True for an operation that makes an array of its own, whatever computation it applies to elements.
+/// Checks whether an operation always creates a new array, whatever computation it applies to elements.
 fn is_applied(op: &Op) -> bool {
     matches!(op, Op::Reduce(_) | Op::ReduceWindow(_) | Op::Map(_) | Op::SelectAndScatter(_))
 }

@@ -1,4 +1,4 @@
-//! Plans: in which order the instructions of a computation run, and when their values die.
+//! Plans: the order in which the instructions of a computation run, and the last use of each value.
 
 use crate::EvalError;
 use crate::kernel::Kernel;
@@ -8,32 +8,32 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// How a computation is run.
+/// The plan of a computation.
 pub(crate) struct Plan {
-    /// What to do, in order.
+    /// The instructions to run, in order.
     pub(crate) steps: Vec<Step>,
-    /// The step whose value is the result.
+    /// The step that computes the result.
     pub(crate) root: usize,
-    /// The number of parameters.
+    /// Number of parameters.
     pub(crate) parameters: usize,
-    /// True if a value may have another size than its shape's bounds.
+    /// Whether a value may have another size than the bounds of its shape.
     pub(crate) dynamic: bool,
 }
 
-/// One instruction of a plan; its value is kept under the step's position.
+/// One instruction of a plan. Its value is stored at the step's position.
 pub(crate) struct Step {
     pub(crate) id: InstrId,
     pub(crate) operands: SmallVec<[Use; 3]>,
-    /// The function of an element-wise instruction on arrays.
+    /// The kernel of an element-wise instruction on arrays.
     pub(crate) kernel: Option<Kernel>,
 }
 
 /// An operand of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Use {
-    /// The step that makes the value.
+    /// The step that computes the value.
     pub(crate) step: usize,
-    /// True if nothing needs the value after this.
+    /// Whether this is the last use of the value.
     pub(crate) last: bool,
 }
 
@@ -72,7 +72,7 @@ impl Plan {
                 .ok_or_else(|| EvalError::new("an operand from another computation"))?;
             steps.push(Step { id, operands, kernel: kernel(module, id) });
         }
-        // From the end: the first use met is the last one. The root lives on.
+        // Backwards, the first use found is the last one. The root is never freed.
         let mut seen = vec![false; steps.len()];
         seen[root] = true;
         for (at, step) in steps.iter_mut().enumerate().rev() {
@@ -88,9 +88,9 @@ impl Plan {
     }
 }
 
-/// The instructions that the root needs and those with effects, operands first. A `get-tuple-element` comes as early
-/// as it can: once all of them have run the tuple is gone, its elements have one owner each, and updates happen in
-/// place.
+/// Returns the instructions that the root needs and those with effects, operands first. A `get-tuple-element`
+/// runs as early as possible. After all of them have run, the tuple is freed and each element has one owner,
+/// so updates happen in place.
 pub(crate) fn order(module: &Module, computation: ComputationId, effects: &Effects) -> Vec<InstrId> {
     let all = effects.order(module, computation);
     let effectful = effects.any(computation);
@@ -122,13 +122,13 @@ pub(crate) fn order(module: &Module, computation: ComputationId, effects: &Effec
     out
 }
 
-/// True if an array in it has a dimension without a bound.
+/// Checks whether an array in the shape has a dimension without a bound.
 fn is_unbounded(shape: &Shape) -> bool {
     shape.leaves().iter().filter_map(|s| s.as_array()).any(|a| a.dims.contains(&ArrayShape::UNBOUNDED))
 }
 
-/// The kernel of an element-wise instruction whose operands and result are arrays. An instruction that has
-/// none because its types do not fit is left to the evaluator, which says so when the instruction runs.
+/// Returns the kernel of an element-wise instruction whose operands and result are arrays. If the types do
+/// not fit, there is no kernel, and the evaluator reports the error when the instruction runs.
 fn kernel(module: &Module, id: InstrId) -> Option<Kernel> {
     let instr = &module[id];
     let types: Option<SmallVec<[_; 3]>> =

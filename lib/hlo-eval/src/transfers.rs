@@ -1,4 +1,4 @@
-//! Transfers: the host's queues, and those of channels within the program.
+//! Transfers: the queues of the host, and those of the channels within the program.
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
@@ -7,18 +7,18 @@ use hlo_ir::attr::HloString;
 use hlo_ir::{InstrId, Literal, Shape};
 use std::collections::VecDeque;
 
-/// What was sent on a channel and not received yet.
+/// The values that were sent on a channel and not yet received.
 #[derive(Default)]
 pub(crate) struct Channel {
     under_way: VecDeque<(InstrId, Literal)>,
-    /// The bytes of all of them.
+    /// The total size of these values in bytes.
     bytes: usize,
-    /// How many values were received.
+    /// Number of values received.
     pub(crate) received: usize,
 }
 
 impl Channel {
-    /// Sends a value. Returns whether that is possible: no more than [`MAX_OWN_UNDER_WAY`] bytes may be under way.
+    /// Sends a value. Returns false if more than [`MAX_OWN_UNDER_WAY`] bytes would be waiting.
     pub(crate) fn push(&mut self, sender: InstrId, value: Literal) -> bool {
         let bytes = self.bytes.saturating_add(size(&value));
         let fits = self.under_way.is_empty() || bytes <= MAX_OWN_UNDER_WAY;
@@ -29,7 +29,7 @@ impl Channel {
         fits
     }
 
-    /// Receives the first value on its way, with what sent it.
+    /// Receives the oldest value, with the instruction that sent it.
     pub(crate) fn take(&mut self) -> Option<(InstrId, Literal)> {
         let first = self.under_way.pop_front();
         self.received += usize::from(first.is_some());
@@ -38,13 +38,13 @@ impl Channel {
     }
 }
 
-/// Returns the bytes of a value.
+/// Returns the size of a value in bytes.
 fn size(value: &Literal) -> usize {
     value.leaves().iter().map(|l| l.bytes().len()).sum()
 }
 
 impl Evaluator<'_> {
-    /// The next item of the infeed; an error says why there is none.
+    /// Returns the next item of the infeed, or an error that says why there is none.
     pub(crate) fn infeed(&mut self, shape: &Shape) -> Result<Literal, String> {
         let item = self.host.infeed(shape)?;
         if !item.shape().compatible(shape) {
@@ -54,12 +54,12 @@ impl Evaluator<'_> {
         Ok(item)
     }
 
-    /// Hands an item of the outfeed to the host.
+    /// Passes an item of the outfeed to the host.
     pub(crate) fn outfeed(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
         self.host.outfeed_configured(config, value)
     }
 
-    /// An error if something was sent that nothing received: its sender waits for ever.
+    /// Fails if a value was sent that nothing received: its sender would wait forever.
     pub(crate) fn finish(&self) -> Result<(), EvalError> {
         let left = self.channels.values().filter_map(|c| Some((c.under_way.front()?.0, c.under_way.len())));
         match left.min_by_key(|&(sender, _)| sender) {

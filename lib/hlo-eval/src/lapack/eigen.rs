@@ -5,11 +5,12 @@ use super::reflectors::hermitian;
 use super::schur::{Triangularize, eigenvalues, rotate, schur};
 use crate::ops::complex;
 
-/// How often Jacobi's algorithms go over all pairs of columns at most. Each round squares what is left: ten are many.
+/// Maximum number of rounds over all pairs of columns in Jacobi's algorithms. Each round squares the
+/// remaining error, so ten rounds are already many.
 pub(super) const SWEEPS: usize = 60;
 
-/// The rotation of two rows and columns that makes `[p g; ḡ q]` diagonal: `(c, s)` of the unitary `[c s; -s̄ c]` (Golub & Van
-/// Loan, section 8.5.2), for `p` and `q` that are real and `g` that is not 0.
+/// Returns the rotation of two rows and columns that diagonalises `[p g; ḡ q]`: the `(c, s)` of the unitary
+/// `[c s; -s̄ c]` (Golub & Van Loan, section 8.5.2). `p` and `q` are real, and `g` must not be 0.
 pub(super) fn jacobi<T: Number>((p, q): (f64, f64), g: T) -> (f64, T) {
     let tau = (q - p) / (2.0 * g.abs());
     let t = 1f64.copysign(tau) / (tau.abs() + libm::hypot(1.0, tau));
@@ -17,13 +18,13 @@ pub(super) fn jacobi<T: Number>((p, q): (f64, f64), g: T) -> (f64, T) {
     (c, g.over(g.abs()).times(t * c))
 }
 
-/// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its eigenvectors in its
-/// place if they are wanted, by Jacobi's rotations, row by row (Golub & Van Loan, algorithm 8.5.3). What is not finite gives
-/// NaN and an `info` of 1.
+/// Computes the eigenvalues of a Hermitian matrix in ascending order from its lower or upper triangle. If
+/// requested, the eigenvectors replace the matrix. The algorithm is Jacobi's rotations, row by row (Golub &
+/// Van Loan, algorithm 8.5.3). A matrix that is not finite results in NaN and an `info` of 1.
 pub(super) fn syevd<T: Number>(a: Matrix<T>, lower: bool, vectors: bool) -> Vec<Matrix<C>> {
     let n = a.rows;
     let mut d = hermitian(&a, lower);
-    // Numbers around 1, whose sums do not overflow.
+    // Scales the numbers to around 1, so that their sums do not overflow.
     let scale = exponent(d.values());
     d.values_mut().iter_mut().for_each(|z| *z = scaled(*z, -scale));
     let mut v = Matrix::identity(n, n);
@@ -38,7 +39,8 @@ pub(super) fn syevd<T: Number>(a: Matrix<T>, lower: bool, vectors: bool) -> Vec<
     vec![if vectors { v.wide() } else { a.wide() }, Matrix::vector(values), Matrix::integer(0)]
 }
 
-/// Makes a Hermitian matrix diagonal; false if that does not end. `v` is multiplied by the rotations.
+/// Diagonalises a Hermitian matrix. Multiplies `v` by the rotations. Returns false if the iteration does not
+/// converge.
 fn diagonalize<T: Number>(a: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
     let n = a.rows;
     let negligible = f64::EPSILON * a.largest() / n.max(1) as f64;
@@ -62,9 +64,10 @@ fn diagonalize<T: Number>(a: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
     false
 }
 
-/// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
-/// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
-/// real axis first. What is not finite gives NaN and an `info` of 1.
+/// Computes the eigenvalues of any matrix and, if requested, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors
+/// of length 1. Eigenvectors that are not requested are 0. Pairs of complex eigenvalues of a real matrix are
+/// adjacent, the one above the real axis first. A matrix that is not finite results in NaN and an `info` of
+/// 1.
 pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2], epsilon: f64) -> Vec<Matrix<C>> {
     let n = a.rows;
     let (values, vectors, info) = match schur(a, epsilon) {
@@ -88,8 +91,8 @@ pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2], epsilon: f
     results
 }
 
-/// The complex Schur form of a real one: each block is turned so that an eigenvector, `(λ - d, c)` of `[a b; c d]`, becomes
-/// the first one of the basis.
+/// Converts a real Schur form to the complex one. Each block is rotated so that its eigenvector, `(λ - d, c)`
+/// of `[a b; c d]`, becomes the first basis vector.
 fn triangular([mut t, mut q]: [Matrix<C>; 2], values: &[C]) -> [Matrix<C>; 2] {
     for k in 0..t.rows.saturating_sub(1) {
         let below = t[(k + 1, k)];
@@ -102,7 +105,7 @@ fn triangular([mut t, mut q]: [Matrix<C>; 2], values: &[C]) -> [Matrix<C>; 2] {
     [t, q]
 }
 
-/// The left or right eigenvectors of `q·t·qᴴ`, whose elements are those of a real matrix if `T` is real.
+/// Returns the left or right eigenvectors of `q·t·qᴴ`. If `T` is real, the matrix is real.
 fn vectors<T: Number>([t, q]: [&Matrix<C>; 2], values: &[C], left: bool) -> Matrix<C> {
     let n = t.rows;
     let mut x: Matrix<C> = Matrix::zeros(n, n);
@@ -111,7 +114,7 @@ fn vectors<T: Number>([t, q]: [&Matrix<C>; 2], values: &[C], left: bool) -> Matr
         let mut v = q.product(&Matrix::vector(of_t));
         make_unit(v.values_mut());
         if !T::COMPLEX && values[k].im == 0.0 {
-            // The real part of an eigenvector is one as well.
+            // The real part of an eigenvector is also an eigenvector.
             v.values_mut().iter_mut().for_each(|z| z.im = 0.0);
             make_unit(v.values_mut());
         }
@@ -121,7 +124,7 @@ fn vectors<T: Number>([t, q]: [&Matrix<C>; 2], values: &[C], left: bool) -> Matr
     x
 }
 
-/// Makes a vector's length 1 and its largest element positive.
+/// Scales a vector to length 1 with its largest element positive.
 fn make_unit(x: &mut [C]) {
     let length = length(x);
     if length > 0.0 {
@@ -130,8 +133,8 @@ fn make_unit(x: &mut [C]) {
     make_positive(x);
 }
 
-/// The solution of `(t - λ)·x = 0` for the eigenvalue `λ` in row `k` of a triangular matrix, by substitution from `x = 1` in
-/// that row (LAPACK's `trevc`).
+/// Solves `(t - λ)·x = 0` for the eigenvalue `λ` in row `k` of a triangular matrix, by substitution from
+/// `x = 1` in that row (LAPACK's `trevc`).
 fn right_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     let mut x = vec![C::ZERO; t.rows];
     x[k] = C::ONE;
@@ -143,7 +146,7 @@ fn right_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     x
 }
 
-/// The solution of `xᴴ·(t - λ) = 0`.
+/// Solves `xᴴ·(t - λ) = 0`.
 fn left_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     let mut x = vec![C::ZERO; t.rows];
     x[k] = C::ONE;
@@ -155,14 +158,15 @@ fn left_vector(t: &Matrix<C>, k: usize) -> Vec<C> {
     x
 }
 
-/// The difference of two eigenvalues, or what the matrix has for 0.
+/// Returns the difference of two eigenvalues. If it is too small, returns the least value that the matrix
+/// distinguishes from 0.
 fn difference(t: &Matrix<C>, i: usize, k: usize) -> C {
     let difference = t[(i, i)] - t[(k, k)];
     let least = (f64::EPSILON * t.largest()).max(f64::MIN_POSITIVE / f64::EPSILON);
     if difference.size() < least { C::real(least) } else { difference }
 }
 
-/// Makes a vector smaller whose element `i` is so large that others might overflow.
+/// Scales a vector down if its element `i` is so large that other elements might overflow.
 fn shrink(x: &mut [C], i: usize) {
     let size = x[i].size();
     if size > 1e100 {

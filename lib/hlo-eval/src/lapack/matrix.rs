@@ -6,62 +6,62 @@ use num_complex::Complex64;
 use num_traits::{NumAssignOps, NumOps};
 use std::ops::{Index, IndexMut, Neg, Range};
 
-/// A complex number of doubles.
+/// A complex number of `f64` parts.
 pub(super) type C = Complex64;
 
-/// What is computed with: doubles for real matrices, pairs of them for complex ones. A real number is no complex one without
-/// imaginary part, for an infinity times that is NaN.
+/// The number type of a computation: `f64` for real matrices, pairs of `f64` for complex ones. A real number
+/// is not represented as a complex one with an imaginary part of 0, because an infinity times 0 is NaN.
 pub(super) trait Number: Copy + PartialEq + NumOps + NumAssignOps + Neg<Output = Self> {
     const ZERO: Self;
     const ONE: Self;
-    /// Whether it has an imaginary part.
+    /// Whether numbers have an imaginary part.
     const COMPLEX: bool;
 
-    /// The number with these parts; a real one leaves the second aside.
+    /// Creates the number with these parts. A real number ignores the second part.
     fn new(re: f64, im: f64) -> Self;
 
-    /// The real part.
+    /// Returns the real part.
     fn re(self) -> f64;
 
-    /// The imaginary part.
+    /// Returns the imaginary part.
     fn im(self) -> f64;
 
-    /// A real number.
+    /// Converts from a real number.
     fn real(re: f64) -> Self {
         Self::new(re, 0.0)
     }
 
-    /// As a complex number.
+    /// Converts to a complex number.
     fn wide(self) -> C {
         C::new(self.re(), self.im())
     }
 
-    /// The conjugate.
+    /// Returns the conjugate.
     fn conj(self) -> Self {
         Self::new(self.re(), -self.im())
     }
 
-    /// The absolute value.
+    /// Returns the absolute value.
     fn abs(self) -> f64 {
         complex::abs(self.wide())
     }
 
-    /// |re| + |im|, which LAPACK compares pivots by (`cabs1`).
+    /// Returns |re| + |im|, by which LAPACK compares pivots (`cabs1`).
     fn size(self) -> f64 {
         self.re().abs() + self.im().abs()
     }
 
-    /// The product with a real number.
+    /// Multiplies by a real number.
     fn times(self, factor: f64) -> Self {
         Self::new(self.re() * factor, self.im() * factor)
     }
 
-    /// The quotient by a real number.
+    /// Divides by a real number.
     fn over(self, divisor: f64) -> Self {
         Self::new(self.re() / divisor, self.im() / divisor)
     }
 
-    /// Whether both parts are numbers, and finite.
+    /// Checks whether both parts are finite.
     fn is_finite(self) -> bool {
         self.re().is_finite() && self.im().is_finite()
     }
@@ -97,8 +97,8 @@ impl Number for C {
     }
 }
 
-/// The exponent of the largest part of these numbers: divided by that power of two, their squares neither overflow nor get
-/// lost. 0 where there is none.
+/// Returns the exponent of the largest part of these numbers, or 0 if there is none. If the numbers are
+/// divided by that power of two, their squares neither overflow nor underflow.
 pub(super) fn exponent<T: Number>(values: &[T]) -> i32 {
     let largest = values.iter().fold(0.0, |most: f64, z| most.max(z.re().abs()).max(z.im().abs()));
     if largest > 0.0 && largest.is_finite() { libm::ilogb(largest) } else { 0 }
@@ -114,19 +114,19 @@ pub(super) fn dot<T: Number>(x: &[T], y: &[T]) -> T {
     x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum + x.conj() * y)
 }
 
-/// The Euclidean length.
+/// Returns the Euclidean length.
 pub(super) fn length<T: Number>(x: &[T]) -> f64 {
     let n = exponent(x);
     let squares = x.iter().map(|&z| scaled(z, -n)).map(|z| z.re() * z.re() + z.im() * z.im());
     libm::scalbn(squares.sum::<f64>().sqrt(), n)
 }
 
-/// The places of a matrix's elements, column by column.
+/// Returns the positions of a matrix's elements in column-major order.
 pub(super) fn places(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..rows * columns).map(move |at| (at % rows, at / rows))
 }
 
-/// A matrix, column by column.
+/// A matrix in column-major order.
 #[derive(Clone, Debug)]
 pub(super) struct Matrix<T> {
     pub(super) rows: usize,
@@ -143,27 +143,27 @@ impl<T: Number> Matrix<T> {
         Self::new(rows, columns, |_, _| T::ZERO)
     }
 
-    /// Ones on the diagonal.
+    /// Creates a matrix with ones on the diagonal.
     pub(super) fn identity(rows: usize, columns: usize) -> Self {
         Self::new(rows, columns, |i, j| if i == j { T::ONE } else { T::ZERO })
     }
 
-    /// What is given where there is no result.
+    /// Creates the matrix for results that could not be computed.
     pub(super) fn nan(rows: usize, columns: usize) -> Self {
         Self::new(rows, columns, |_, _| T::new(f64::NAN, f64::NAN))
     }
 
-    /// A matrix of one column.
+    /// Creates a matrix with one column.
     pub(super) fn vector(values: Vec<T>) -> Self {
         Matrix { rows: values.len(), columns: 1, values }
     }
 
-    /// A matrix of one element.
+    /// Creates a matrix with one element.
     pub(super) fn integer(value: usize) -> Self {
         Self::vector(vec![T::real(value as f64)])
     }
 
-    /// All elements, column by column.
+    /// Returns all elements in column-major order.
     pub(super) fn values(&self) -> &[T] {
         &self.values
     }
@@ -180,7 +180,7 @@ impl<T: Number> Matrix<T> {
         &mut self.values[j * self.rows..][..self.rows]
     }
 
-    /// The elements of some rows of a column.
+    /// Returns the elements in some rows of a column.
     pub(super) fn part(&self, rows: Range<usize>, j: usize) -> Vec<T> {
         self.column(j)[rows].to_vec()
     }
@@ -193,23 +193,23 @@ impl<T: Number> Matrix<T> {
         (0..self.columns).for_each(|c| self.values.swap(i + c * self.rows, j + c * self.rows));
     }
 
-    /// The conjugate transpose.
+    /// Returns the conjugate transpose.
     pub(super) fn adjoint(&self) -> Self {
         Self::new(self.columns, self.rows, |i, j| self[(j, i)].conj())
     }
 
-    /// The columns with these numbers.
+    /// Returns the columns with these numbers.
     pub(super) fn select(&self, columns: &[usize]) -> Self {
         Self::new(self.rows, columns.len(), |i, j| self[(i, columns[j])])
     }
 
-    /// The product of two matrices.
+    /// Returns the product of two matrices.
     pub(super) fn product(&self, other: &Self) -> Self {
         let sum = |i, j| (0..self.columns).fold(T::ZERO, |sum, k| sum + self[(i, k)] * other[(k, j)]);
         Self::new(self.rows, other.columns, sum)
     }
 
-    /// The same in complex numbers.
+    /// Converts to complex numbers.
     pub(super) fn wide(&self) -> Matrix<C> {
         Matrix::new(self.rows, self.columns, |i, j| self[(i, j)].wide())
     }
@@ -218,7 +218,7 @@ impl<T: Number> Matrix<T> {
         self.values.iter().all(|z| z.is_finite())
     }
 
-    /// The largest |re| + |im|.
+    /// Returns the largest |re| + |im|.
     pub(super) fn largest(&self) -> f64 {
         self.values.iter().fold(0.0, |most, z| most.max(z.size()))
     }
@@ -256,8 +256,9 @@ impl<T> IndexMut<(usize, usize)> for Matrix<T> {
     }
 }
 
-/// Makes a vector's largest element positive by a factor of absolute value 1, which is returned. The first one counts of
-/// those that are largest up to a thousandth: so rounding does not decide between equal ones.
+/// Multiplies a vector by a factor of absolute value 1 that makes its largest element positive. Returns the
+/// factor. If several elements are within a thousandth of the largest, the first one counts, so that rounding
+/// does not decide between equal elements.
 pub(super) fn make_positive<T: Number>(x: &mut [T]) -> T {
     let most = x.iter().fold(0.0, |most: f64, z| most.max(z.abs()));
     let largest = x.iter().find(|z| z.abs() >= 0.999 * most);
@@ -267,7 +268,7 @@ pub(super) fn make_positive<T: Number>(x: &mut [T]) -> T {
     factor
 }
 
-/// What a type can tell apart: the distance from 1 to the next number, and the smallest normal number.
+/// Returns the precision of a type: the distance from 1 to the next number, and the smallest normal number.
 pub(super) fn precision(element: ElementType) -> (f64, f64) {
     match element {
         ElementType::F32 | ElementType::C64 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),

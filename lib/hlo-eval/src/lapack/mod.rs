@@ -1,11 +1,13 @@
-//! LAPACK's routines as targets of custom calls, by the textbook's algorithms: what other implementations are compared with.
+//! LAPACK's routines as custom-call targets, implemented by textbook algorithms as a reference for other
+//! implementations.
 //!
-//! Everything is computed in doubles, or pairs of them for complex matrices, and rounded once. Where LAPACK's result is
-//! unique, it is this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a
-//! factor of absolute value 1 are scaled so that their largest element is positive, the first one of equals.
+//! All computations are in `f64`, or in pairs of `f64` for complex matrices, and are rounded once. Where
+//! LAPACK's result is unique, the result is the same, including conventions (signs of reflectors, pivots,
+//! `info`). Vectors that are unique up to a factor of absolute value 1 are scaled so that their largest
+//! element, the first of equal ones, is positive.
 //!
-//! Golub & Van Loan is *Matrix Computations*, 4th edition; names of five or six letters are routines of LAPACK, whose
-//! documentation says what they give.
+//! Golub & Van Loan is *Matrix Computations*, 4th edition. Names of five or six letters are LAPACK routines.
+//! LAPACK's documentation describes their results.
 
 mod eigen;
 mod matrix;
@@ -21,10 +23,10 @@ use matrix::{C, Matrix, Number, places, precision};
 use schur::Triangularize;
 use std::sync::Arc;
 
-/// LAPACK's routines as targets of custom calls.
+/// LAPACK's routines as custom-call targets.
 pub const LAPACK: Routines = Routines(function);
 
-/// What makes a call.
+/// Returns the function that computes a call.
 fn function(plan: Plan) -> Result<Arc<Function>, Error> {
     Ok(match plan.element.is_complex() {
         true => Arc::new(move |call| run::<C>(&plan, call)),
@@ -34,7 +36,8 @@ fn function(plan: Plan) -> Result<Arc<Function>, Error> {
 
 /// Computes every matrix of the batch.
 fn run<T: Triangularize>(plan: &Plan, call: &mut Call<'_>) -> Result<(), Error> {
-    // Refused here, where it is an error: what is computed with takes some multiple of the matrices.
+    // Fails here, where it is an error, if there is too little memory. The computation needs a small multiple
+    // of the matrices.
     let sizes = plan.operands.iter().chain(&plan.results).map(|a| a.rows.saturating_mul(a.columns));
     let elements = sizes.fold(0, usize::saturating_add);
     let memory = Vec::<C>::new().try_reserve_exact(elements.saturating_mul(8));
@@ -57,7 +60,7 @@ fn run<T: Triangularize>(plan: &Plan, call: &mut Call<'_>) -> Result<(), Error> 
     Ok(())
 }
 
-/// Matrix number `b` of an operand.
+/// Reads matrix number `b` of an operand.
 fn read<T: Number>(array: &Array, element: ElementType, b: usize, bytes: &[u8]) -> Result<Matrix<T>, Error> {
     let start = array.start(b);
     let mut whole = true;
@@ -69,7 +72,7 @@ fn read<T: Number>(array: &Array, element: ElementType, b: usize, bytes: &[u8]) 
     if whole { Ok(matrix) } else { Err(Error("internal error: an operand is too short".into())) }
 }
 
-/// The number that bytes begin with.
+/// Reads the number at the start of `bytes`.
 fn load(element: ElementType, bytes: &[u8]) -> Option<C> {
     let single = |at: usize| bytes.get(at..)?.first_chunk().map(|b| f64::from(f32::from_ne_bytes(*b)));
     let double = |at: usize| bytes.get(at..)?.first_chunk().map(|b| f64::from_ne_bytes(*b));
@@ -82,8 +85,8 @@ fn load(element: ElementType, bytes: &[u8]) -> Option<C> {
     })
 }
 
-/// Writes matrix number `b` of a result, rounded to its type. A matrix without elements is one that nobody asked for: zeros of
-/// any size.
+/// Writes matrix number `b` of a result, rounded to its type. A matrix without elements is a result that was
+/// not requested. It is written as zeros of any size.
 fn write(
     array: &Array,
     element: ElementType,
@@ -104,7 +107,7 @@ fn write(
     Ok(())
 }
 
-/// Rounds a number to as many bytes as its type has.
+/// Rounds a number to its type and writes the bytes.
 fn store(element: ElementType, z: C, to: &mut [u8]) {
     let (re, im) = ((z.re as f32).to_ne_bytes(), (z.im as f32).to_ne_bytes());
     let (wide_re, wide_im) = (z.re.to_ne_bytes(), z.im.to_ne_bytes());
@@ -117,7 +120,7 @@ fn store(element: ElementType, z: C, to: &mut [u8]) {
     }
 }
 
-/// Eigenvalues as a routine gives them: of real matrices real and imaginary parts apart.
+/// Returns the eigenvalues as the routine does: for real matrices, the real and imaginary parts separately.
 fn parts<T: Number>(values: Vec<C>) -> Vec<Matrix<C>> {
     let part = |part: fn(&C) -> f64| Matrix::vector(values.iter().map(|z| C::real(part(z))).collect());
     match T::COMPLEX {
@@ -234,11 +237,11 @@ mod tests {
             (a.values(), &pivots[..], info),
             (&[3.0, 1.0 / 3.0, 4.0, 2.0 - 4.0 / 3.0][..], &[2.0, 2.0][..], 0)
         );
-        // The sign of beta is opposite to what it replaces.
+        // The sign of beta is opposite to that of the element it replaces.
         let mut a = real(&[&[3.0], &[4.0]]);
         let tau = reflectors::geqrf(&mut a);
         assert_eq!((a.values(), tau.values()), (&[-5.0, 0.5][..], &[1.6][..]));
-        // A quarter turn has the eigenvalues ±i, the one above the axis first.
+        // A rotation by 90° has the eigenvalues ±i, the one above the real axis first.
         let got = eigen::geev(real(&[&[0.0, -1.0], &[1.0, 0.0]]), [false, true], f64::EPSILON);
         assert_eq!((got[0].values(), got[1].values()), (&[C::ZERO; 2][..], &[C::ONE, -C::ONE][..]));
     }

@@ -1,11 +1,14 @@
-//! `geqrf`, `geqp3`, `orgqr`, `ormqr`, `gehrd`, `sytrd`: what Householder's reflectors make (Golub & Van Loan, sections 5.1,
-//! 5.2, 5.4, 7.4 and 8.3), with LAPACK's conventions (`larfg`): `h = 1 - tau·v·vᴴ` with a 1 in `v`, and a real number, `beta`,
-//! in the place of what is kept, whose sign is opposite to that of its real part.
+//! Householder reflectors: `geqrf`, `geqp3`, `orgqr`, `ormqr`, `gehrd`, `sytrd` (Golub & Van Loan, sections
+//! 5.1, 5.2, 5.4, 7.4 and 8.3).
+//!
+//! The conventions are LAPACK's (`larfg`): a reflector is `h = 1 - tau·v·vᴴ`, where one element of `v` is 1.
+//! The element that is kept becomes a real number, `beta`, whose sign is opposite to that of the element's
+//! real part.
 
 use super::matrix::{Matrix, Number, dot, exponent, length, scaled};
 use std::ops::Range;
 
-/// A reflector on as many rows as `v` has elements, from row `first` on.
+/// A reflector that acts on the rows from `first` on, as many as `v` has elements.
 pub(super) struct Reflector<T> {
     first: usize,
     v: Vec<T>,
@@ -13,7 +16,8 @@ pub(super) struct Reflector<T> {
 }
 
 impl<T: Number> Reflector<T> {
-    /// The reflector with `hᴴ·x = beta·e`, where element `kept` of `e` is 1 and the others are 0; and `beta`.
+    /// Returns the reflector with `hᴴ·x = beta·e`, and `beta`. Element `kept` of `e` is 1, and the others are
+    /// 0.
     pub(super) fn new(first: usize, mut x: Vec<T>, kept: usize) -> (Self, f64) {
         let n = exponent(&x);
         x.iter_mut().for_each(|z| *z = scaled(*z, -n));
@@ -31,22 +35,22 @@ impl<T: Number> Reflector<T> {
         (Reflector { first, v: x, tau }, libm::scalbn(beta, n))
     }
 
-    /// The one that stands below the diagonal of a column.
+    /// Returns the reflector that is stored below the diagonal of a column.
     fn stored(a: &Matrix<T>, tau: &Matrix<T>, j: usize) -> Self {
         let mut v = a.part(j..a.rows, j);
         v[0] = T::ONE;
         Reflector { first: j, v, tau: tau[(j, 0)] }
     }
 
-    /// The inverse.
+    /// Returns the inverse.
     fn inverse(mut self) -> Self {
         self.tau = self.tau.conj();
         self
     }
 
-    /// `h·a` in place of some columns: `a - v·tau·(vᴴ·a)`.
+    /// Computes `h·a` in place for some columns: `a - v·tau·(vᴴ·a)`.
     pub(super) fn apply_left(&self, a: &mut Matrix<T>, columns: Range<usize>) {
-        // So that what is not changed stays, infinities as well.
+        // Unchanged elements stay exactly the same, including infinities.
         if self.tau == T::ZERO {
             return;
         }
@@ -57,7 +61,7 @@ impl<T: Number> Reflector<T> {
         }
     }
 
-    /// `a·h` in place of some rows: `a - (a·v)·tau·vᴴ`.
+    /// Computes `a·h` in place for some rows: `a - (a·v)·tau·vᴴ`.
     pub(super) fn apply_right(&self, a: &mut Matrix<T>, rows: Range<usize>) {
         if self.tau == T::ZERO {
             return;
@@ -70,7 +74,8 @@ impl<T: Number> Reflector<T> {
     }
 }
 
-/// Makes the reflector that leaves of the rows from `row` to `end` of a column the first one, stores it there, and gives it.
+/// Creates the reflector that maps some rows of a column to a multiple of the first unit vector. Stores it in
+/// that column and returns it.
 fn reduce<T: Number>(a: &mut Matrix<T>, rows: Range<usize>, column: usize) -> Reflector<T> {
     let (h, beta) = Reflector::new(rows.start, a.part(rows.clone(), column), 0);
     a.column_mut(column)[rows.clone()].copy_from_slice(&h.v);
@@ -78,7 +83,8 @@ fn reduce<T: Number>(a: &mut Matrix<T>, rows: Range<usize>, column: usize) -> Re
     h
 }
 
-/// `a = q·r` in place: `r` in the upper triangle, the reflectors of `q = h₀·h₁·…` below. Gives their tau.
+/// Computes `a = q·r` in place: `r` in the upper triangle, the reflectors of `q = h₀·h₁·…` below. Returns
+/// their tau.
 pub(super) fn geqrf<T: Number>(a: &mut Matrix<T>) -> Matrix<T> {
     let (m, n) = (a.rows, a.columns);
     let step = |j| {
@@ -89,8 +95,9 @@ pub(super) fn geqrf<T: Number>(a: &mut Matrix<T>) -> Matrix<T> {
     Matrix::vector((0..m.min(n)).map(step).collect())
 }
 
-/// `a·p = q·r` in place, with the column of the greatest remaining length next, the first of equals; columns whose number is
-/// not 0 come first. `columns` then says, from 1, which one each was. Gives tau.
+/// Computes `a·p = q·r` in place. The next column is always the one with the greatest remaining length, the
+/// first of equal ones. Columns whose number in `columns` is not 0 come first. `columns` then contains the
+/// original number of each column, from 1. Returns tau.
 pub(super) fn geqp3<T: Number>(a: &mut Matrix<T>, columns: &mut Matrix<T>) -> Matrix<T> {
     let (m, n) = (a.rows, a.columns);
     let mut fixed = 0;
@@ -117,13 +124,13 @@ pub(super) fn geqp3<T: Number>(a: &mut Matrix<T>, columns: &mut Matrix<T>) -> Ma
     Matrix::vector((0..m.min(n)).map(step).collect())
 }
 
-/// The first columns of `q = h₀·h₁·…`, as many as `a` has.
+/// Returns the first columns of `q = h₀·h₁·…`, as many as `a` has.
 pub(super) fn orgqr<T: Number>(a: &Matrix<T>, tau: &Matrix<T>) -> Matrix<T> {
     ormqr(a, tau, Matrix::identity(a.rows, a.columns), (true, false))
 }
 
-/// `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q = h₀·h₁·…` of the reflectors that stand below the diagonal of `a`: from the left or
-/// from the right, and whether the inverse is meant.
+/// Computes `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q = h₀·h₁·…` of the reflectors below the diagonal of `a`.
+/// The flags are whether `q` is on the left and whether its inverse is used.
 pub(super) fn ormqr<T: Number>(
     a: &Matrix<T>,
     tau: &Matrix<T>,
@@ -132,7 +139,7 @@ pub(super) fn ormqr<T: Number>(
 ) -> Matrix<T> {
     let (count, rows, columns) = (tau.rows, c.rows, c.columns);
     for step in 0..count {
-        // What stands beside c comes first.
+        // The reflector next to c is applied first.
         let h = Reflector::stored(a, tau, if left == inverse { step } else { count - 1 - step });
         let h = if inverse { h.inverse() } else { h };
         match left {
@@ -143,8 +150,8 @@ pub(super) fn ormqr<T: Number>(
     c
 }
 
-/// `a = q·h·qᴴ` in place with `h` zero below the first subdiagonal, for the rows and columns from `low` to `high`;
-/// the reflectors of `q` stand below that. Gives their tau.
+/// Computes `a = q·h·qᴴ` in place for the rows and columns from `low` to `high`. `h` is zero below the first
+/// subdiagonal, where the reflectors of `q` are stored. Returns their tau.
 pub(super) fn gehrd<T: Number>(a: &mut Matrix<T>, low: usize, high: usize) -> Matrix<T> {
     let n = a.columns;
     let mut tau = Matrix::zeros(n.saturating_sub(1), 1);
@@ -157,15 +164,16 @@ pub(super) fn gehrd<T: Number>(a: &mut Matrix<T>, low: usize, high: usize) -> Ma
     tau
 }
 
-/// `a = q·t·qᴴ` with a real tridiagonal `t`, from the lower or upper triangle of a Hermitian matrix, which then holds `t`
-/// and the reflectors of `q`; the other triangle stays. Gives the diagonal of `t`, the one beside it, and tau.
+/// Computes `a = q·t·qᴴ` with a real tridiagonal `t`, from the lower or upper triangle of a Hermitian matrix.
+/// That triangle then contains `t` and the reflectors of `q`. The other triangle is unchanged. Returns the
+/// diagonal of `t`, the one next to it, and tau.
 pub(super) fn sytrd<T: Number>(a: &mut Matrix<T>, lower: bool) -> [Matrix<T>; 3] {
     let n = a.rows;
     let mut t = hermitian(a, lower);
     let mut beside = Matrix::zeros(n.saturating_sub(1), 1);
     let mut taus = beside.clone();
     for step in 0..n.saturating_sub(1) {
-        // Of the lower triangle columns go from the first one on, of the upper one from the last one back.
+        // The lower triangle is reduced from the first column on, the upper one from the last column back.
         let i = if lower { step } else { n - 2 - step };
         let (rows, column, kept) = if lower { (i + 1..n, i, 0) } else { (0..i + 1, i + 1, i) };
         let (h, beta) = Reflector::new(rows.start, t.part(rows.clone(), column), kept);
@@ -180,7 +188,7 @@ pub(super) fn sytrd<T: Number>(a: &mut Matrix<T>, lower: bool) -> [Matrix<T>; 3]
     [diagonal, beside, taus]
 }
 
-/// The Hermitian matrix that a triangle stands for.
+/// Returns the Hermitian matrix that a triangle represents.
 pub(super) fn hermitian<T: Number>(a: &Matrix<T>, lower: bool) -> Matrix<T> {
     Matrix::new(a.rows, a.rows, |i, j| match (i >= j) == lower {
         _ if i == j => T::real(a[(i, i)].re()),

@@ -1,31 +1,34 @@
-//! `gees`: Schur forms, by the QR algorithm with shifts on the Hessenberg form (Golub & Van Loan, sections 7.4 and 7.5).
+//! `gees`: Schur forms, by the QR algorithm with shifts on the Hessenberg form (Golub & Van Loan, sections
+//! 7.4 and 7.5).
 
 use super::matrix::{C, Matrix, Number, exponent, scaled};
 use super::reflectors::{Reflector, gehrd, ormqr};
 use crate::ops::complex;
 
-/// How often the algorithm turns for one eigenvalue at most, for each row.
+/// Maximum number of iterations for one eigenvalue, per row.
 const TURNS: usize = 30;
-/// After so many turns what rounding may have made of 0 in the whole matrix is taken for 0: blocks of multiple eigenvalues can
-/// consist of rounding noise only.
+/// Number of iterations after which elements of the size of the whole matrix's rounding errors count as 0.
+/// Blocks of multiple eigenvalues can consist only of rounding errors.
 const PATIENCE: usize = 20;
 
-/// `a = q·t·qᴴ`, and `t` and `q`: `t` is triangular, of a real matrix but for blocks of two by two on its diagonal with equal
-/// diagonal elements and others of opposite signs, one for each pair of complex eigenvalues. An error is the number of
-/// eigenvalues that were not found, or 1 for a matrix that is not finite.
+/// Computes `a = q·t·qᴴ` and returns `t` and `q`. `t` is triangular, except that for a real matrix it has a
+/// two-by-two block on its diagonal for each pair of complex eigenvalues. The diagonal elements of a block
+/// are equal, and the other two have opposite signs. The error is the number of eigenvalues that were not
+/// found, or 1 for a matrix that is not finite.
 ///
-/// `epsilon` is that of the matrix's type: it decides what is negligible, and by that how often the algorithm turns, and so in
-/// which order the eigenvalues are found. With that of a wider type it would be another one than in the type itself.
+/// `epsilon` is that of the matrix's type. It decides which elements are negligible, and thereby the number
+/// of iterations and the order in which the eigenvalues are found. With the `epsilon` of a wider type, the
+/// order would differ from that of a computation in the type itself.
 pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>, epsilon: f64) -> Result<[Matrix<T>; 2], usize> {
     let n = a.rows;
     if !a.is_finite() {
         return Err(1);
     }
-    // Numbers around 1, whose products neither overflow nor get lost.
+    // Scales the numbers to around 1, so that their products neither overflow nor underflow.
     let scale = exponent(a.values());
     a.values_mut().iter_mut().for_each(|z| *z = scaled(*z, -scale));
     let tau = gehrd(&mut a, 0, n);
-    // The reflectors begin a row below the diagonal.
+    // The reflectors begin one row below the diagonal.
     let below = Matrix::new(n.saturating_sub(1), tau.rows, |i, j| a[(i + 1, j)]);
     let inner = ormqr(&below, &tau, Matrix::identity(below.rows, below.rows), (true, false));
     let mut q = Matrix::identity(n, n);
@@ -38,14 +41,15 @@ pub(super) fn schur<T: Triangularize>(mut a: Matrix<T>, epsilon: f64) -> Result<
     Ok([t, q])
 }
 
-/// Numbers of whose Hessenberg matrices a Schur form is made.
+/// Number types whose Hessenberg matrices can be reduced to a Schur form.
 pub(super) trait Triangularize: Number {
-    /// Makes a Hessenberg matrix triangular by rotations or reflectors, which `q` is multiplied by as well.
+    /// Reduces a Hessenberg matrix to triangular form by rotations or reflectors, and multiplies `q` by them.
     fn triangularize(h: &mut Matrix<Self>, q: &mut Matrix<Self>, epsilon: f64) -> Result<(), usize>;
 }
 
-/// Where the last block of the first `end` rows begins that has no negligible element below its diagonal, after so many turns;
-/// the element before it is set to 0.
+/// Returns the start of the last block, within the first `end` rows, that has no negligible element below its
+/// diagonal. The threshold depends on the number of iterations so far. The negligible element before the
+/// block is set to 0.
 fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, f64), turns: usize) -> usize {
     for i in (1..end).rev() {
         let beside = h[(i - 1, i - 1)].size() + h[(i, i)].size();
@@ -54,7 +58,7 @@ fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, 
             0.0 => norm,
             beside => beside,
         };
-        // Squares of less would get lost; the largest element is around 1.
+        // Squares of smaller numbers would underflow. The largest element is around 1.
         let least = f64::MIN_POSITIVE.sqrt();
         if h[(i, i - 1)].size() <= least.max(epsilon * scale) {
             h[(i, i - 1)] = T::ZERO;
@@ -64,8 +68,8 @@ fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, 
     0
 }
 
-/// Multiplies the rows `k` and `k + 1` by a rotation that turns a vector `(x, y)` to `(r, 0)`, and these columns of `h` and
-/// `q` by its inverse.
+/// Multiplies the rows `k` and `k + 1` by a rotation that maps a vector `(x, y)` to `(r, 0)`. Multiplies the
+/// same columns of `h` and `q` by its inverse.
 pub(super) fn rotate<T: Number>([h, q]: [&mut Matrix<T>; 2], k: usize, (x, y): (T, T)) {
     let (a, b) = (x.abs(), y.abs());
     let r = libm::hypot(a, b);
@@ -80,7 +84,7 @@ pub(super) fn rotate<T: Number>([h, q]: [&mut Matrix<T>; 2], k: usize, (x, y): (
 }
 
 impl Triangularize for C {
-    /// By single shifts.
+    /// Uses single shifts.
     fn triangularize(h: &mut Matrix<C>, q: &mut Matrix<C>, epsilon: f64) -> Result<(), usize> {
         let (n, negligible) = (h.rows, (h.largest(), epsilon));
         let (mut end, mut turns) = (n, 0);
@@ -95,7 +99,7 @@ impl Triangularize for C {
                 return Err(end);
             }
             let shift = match turns % 10 {
-                // One that breaks a cycle.
+                // An exceptional shift, which breaks a cycle.
                 0 => h[(end - 1, end - 1)] + h[(end - 1, end - 2)].size(),
                 _ => close_eigenvalue(h, end - 2),
             };
@@ -111,8 +115,8 @@ impl Triangularize for C {
     }
 }
 
-/// The eigenvalue of the block at `k` that is closer to its last element (Wilkinson's shift): `d - b·c / (p ± √(p² + b·c))`
-/// with `p = (a - d) / 2` and the larger divisor.
+/// Returns the eigenvalue of the block at `k` that is closer to its last element (Wilkinson's shift):
+/// `d - b·c / (p ± √(p² + b·c))` with `p = (a - d) / 2` and the larger divisor.
 fn close_eigenvalue(h: &Matrix<C>, k: usize) -> C {
     let (d, product) = (h[(k + 1, k + 1)], h[(k, k + 1)] * h[(k + 1, k)]);
     let p = (h[(k, k)] - d) / 2.0;
@@ -122,7 +126,7 @@ fn close_eigenvalue(h: &Matrix<C>, k: usize) -> C {
 }
 
 impl Triangularize for f64 {
-    /// By double shifts, so that all stays real (Francis's algorithm).
+    /// Uses double shifts, so that all numbers stay real (Francis's algorithm).
     fn triangularize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, epsilon: f64) -> Result<(), usize> {
         let (n, negligible) = (h.rows, (h.largest(), epsilon));
         let (mut end, mut turns) = (n, 0);
@@ -156,8 +160,9 @@ impl Triangularize for f64 {
     }
 }
 
-/// The sum and the product of the two shifts for a block that ends before row `end`: the eigenvalues of its last two rows and
-/// columns, or of two real ones the closer one twice; other numbers break a cycle (LAPACK's `lahqr`).
+/// Returns the sum and the product of the two shifts for a block that ends before row `end`. The shifts are
+/// the eigenvalues of its last two rows and columns. If these are real, the closer one is used twice.
+/// Exceptional shifts break a cycle (LAPACK's `lahqr`).
 fn shifts(h: &Matrix<f64>, end: usize, turns: usize) -> (f64, f64) {
     let (i, j) = (end - 2, end - 1);
     let (a, b, c, d) = if turns.is_multiple_of(10) {
@@ -178,7 +183,7 @@ fn shifts(h: &Matrix<f64>, end: usize, turns: usize) -> (f64, f64) {
     (2.0 * shift, shift * shift)
 }
 
-/// The first column of `(h - s₁)·(h - s₂)` for a block, by the sum and the product of the shifts.
+/// Returns the first column of `(h - s₁)·(h - s₂)` for a block, from the sum and the product of the shifts.
 fn first_column(h: &Matrix<f64>, k: usize, (sum, product): (f64, f64)) -> Vec<f64> {
     let at = |i: usize, j: usize| h[(k + i, k + j)];
     vec![
@@ -188,8 +193,8 @@ fn first_column(h: &Matrix<f64>, k: usize, (sum, product): (f64, f64)) -> Vec<f6
     ]
 }
 
-/// Turns two rows and columns so that the block at `k` is triangular or has equal diagonal elements and others of opposite
-/// signs (LAPACK's `lanv2`).
+/// Rotates two rows and columns so that the block at `k` is triangular, or has equal diagonal elements and
+/// off-diagonal elements of opposite signs (LAPACK's `lanv2`).
 fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize, epsilon: f64) {
     let [a, b, c, d] = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, j)| h[(k + i, k + j)]);
     let opposite = |b: f64, c: f64| (b < 0.0) != (c < 0.0);
@@ -200,13 +205,13 @@ fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize, epsilon: f64)
     let scale = p.abs().max(b.abs()).max(c.abs());
     let square = (p / scale) * (p / scale) + (b / scale) * (c / scale);
     if b == 0.0 || square >= 4.0 * epsilon {
-        // Two real eigenvalues: an eigenvector becomes the first one of the basis.
+        // Two real eigenvalues: an eigenvector becomes the first basis vector.
         let z = if b == 0.0 { 0.0 } else { p + (scale * square.sqrt()).copysign(p) };
         rotate([h, q], k, (z, c));
         h[(k + 1, k)] = 0.0;
         return;
     }
-    // Complex ones, or real ones that are close: first make the diagonal elements equal.
+    // Complex eigenvalues, or real ones that are close: first make the diagonal elements equal.
     let sigma = b + c;
     let r = libm::hypot(sigma, a - d);
     let cos = ((1.0 + sigma.abs() / r) / 2.0).sqrt();
@@ -221,7 +226,7 @@ fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize, epsilon: f64)
     }
 }
 
-/// The eigenvalues of a Schur form.
+/// Returns the eigenvalues of a Schur form.
 pub(super) fn eigenvalues<T: Number>(t: &Matrix<T>) -> Vec<C> {
     let mut values: Vec<C> = (0..t.rows).map(|i| t[(i, i)].wide()).collect();
     for i in 1..t.rows {
@@ -234,8 +239,8 @@ pub(super) fn eigenvalues<T: Number>(t: &Matrix<T>) -> Vec<C> {
     values
 }
 
-/// The Schur form, its vectors if they are wanted, the eigenvalues (of a real matrix real and imaginary parts apart), how many
-/// were sorted out, and `info`.
+/// Returns the Schur form, its vectors if requested, the eigenvalues (for a real matrix the real and
+/// imaginary parts separately), the number of eigenvalues selected by sorting (always 0), and `info`.
 pub(super) fn gees<T: Triangularize>(a: Matrix<T>, vectors: bool, epsilon: f64) -> Vec<Matrix<C>> {
     let n = a.rows;
     let (found, info) = match schur(a, epsilon) {

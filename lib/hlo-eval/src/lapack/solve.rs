@@ -1,14 +1,17 @@
-//! `getrf`, `potrf`, `trsm`, `gtsv`: factors by elimination, and systems of triangular and tridiagonal matrices.
+//! `getrf`, `potrf`, `trsm`, `gtsv`: factorisation by elimination, and solution of triangular and tridiagonal
+//! systems.
 
 use super::matrix::{Matrix, Number};
 use hlo_custom_call::{Attributes, Error};
 
-/// `p·a = l·u` with partial pivoting, in place (Golub & Van Loan, algorithm 3.4.1; LAPACK's `getf2`). Row `j` was swapped
-/// with row `pivots[j]`, from 1. The second result is 0 or the number, from 1, of the first pivot that is 0.
+/// Computes `p·a = l·u` with partial pivoting, in place (Golub & Van Loan, algorithm 3.4.1; LAPACK's
+/// `getf2`). Row `j` was swapped with row `pivots[j]`, counted from 1. The second result is the number, from
+/// 1, of the first pivot that is 0, or 0 if there is none.
 pub(super) fn getrf<T: Number>(a: &mut Matrix<T>) -> (Vec<T>, usize) {
     let (mut pivots, mut info) = (Vec::new(), 0);
     for j in 0..a.rows.min(a.columns) {
-        // The first of equals. Nothing is larger than a NaN, and a NaN is larger than nothing.
+        // Selects the first of equal elements. Comparisons with a NaN are false: nothing is larger than a
+        // NaN, and a NaN is larger than nothing.
         let larger = |best: usize, i: usize| if a[(i, j)].size() > a[(best, j)].size() { i } else { best };
         let pivot = (j + 1..a.rows).fold(j, larger);
         pivots.push(T::real((pivot + 1) as f64));
@@ -29,7 +32,8 @@ pub(super) fn getrf<T: Number>(a: &mut Matrix<T>) -> (Vec<T>, usize) {
     (pivots, info)
 }
 
-/// Pivots from 0 instead of 1, and for each row of `p·a` which one of `a` it is, of so many rows.
+/// Returns the pivots counted from 0 instead of 1, and for each of the `rows` rows of `p·a` the number of the
+/// row of `a`.
 pub(super) fn permutation<T: Number>(pivots: &[T], rows: usize) -> [Vec<T>; 2] {
     let pivots: Vec<usize> = pivots.iter().map(|p| p.re() as usize - 1).collect();
     let mut order: Vec<usize> = (0..rows).collect();
@@ -37,11 +41,12 @@ pub(super) fn permutation<T: Number>(pivots: &[T], rows: usize) -> [Vec<T>; 2] {
     [pivots, order].map(|list| list.into_iter().map(|i| T::real(i as f64)).collect())
 }
 
-/// `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle; the other one stays (Golub & Van Loan, section 4.2.5).
-/// The result is 0 or the order, from 1, of the first leading minor that is not positive; then `a` stays as it is.
+/// Computes `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle. The other triangle is unchanged
+/// (Golub & Van Loan, section 4.2.5). Returns 0, or the order, from 1, of the first leading minor that is not
+/// positive. In that case `a` is unchanged.
 pub(super) fn potrf<T: Number>(a: &mut Matrix<T>, lower: bool) -> usize {
     let n = a.rows;
-    // With u = lᴴ both are one computation.
+    // With u = lᴴ both are the same computation.
     let mut l = if lower { a.clone() } else { a.adjoint() };
     for j in 0..n {
         for i in j..n {
@@ -67,7 +72,7 @@ pub(super) fn potrf<T: Number>(a: &mut Matrix<T>, lower: bool) -> usize {
     0
 }
 
-/// The solution of `op(a)·x = b` or `x·op(a) = b` in place of `b`, by substitution (Golub & Van Loan, section 3.1).
+/// Solves `op(a)·x = b` or `x·op(a) = b` in place of `b`, by substitution (Golub & Van Loan, section 3.1).
 pub(super) fn trsm<T: Number>(
     a: &Matrix<T>,
     b: &mut Matrix<T>,
@@ -96,10 +101,10 @@ pub(super) fn trsm<T: Number>(
     Ok(())
 }
 
-/// Solves a tridiagonal system by elimination with partial pivoting, as LAPACK's `gtsv` does. The three diagonals are as
-/// long as the system: the first element of the one below and the last one of the one above do not count. They are replaced
-/// by those of the triangular factor, the second one above the diagonal in `below`. The result is 0 or the number of the
-/// pivot, from 1, that is 0.
+/// Solves a tridiagonal system by elimination with partial pivoting, as LAPACK's `gtsv` does. The three
+/// diagonals are as long as the system. The first element of the lower diagonal and the last element of the
+/// upper one are not used. The diagonals of the triangular factor replace them, with the second upper
+/// diagonal in `below`. Returns 0, or the number of the pivot, from 1, that is 0.
 pub(super) fn gtsv<T: Number>(
     below: &mut Matrix<T>,
     diagonal: &mut Matrix<T>,
@@ -109,7 +114,7 @@ pub(super) fn gtsv<T: Number>(
     let (n, l, d, u) = (b.rows, below.values_mut(), diagonal.values_mut(), above.values_mut());
     for k in 0..n {
         let next = k + 1;
-        // From here on this is the element two to the right of the diagonal in row k, which swapped rows bring.
+        // From here on, this element is the one two to the right of the diagonal in row k. Row swaps fill it.
         let low = if next < n { std::mem::replace(&mut l[next], T::ZERO) } else { T::ZERO };
         if low == T::ZERO {
             if d[k] == T::ZERO {
@@ -146,7 +151,7 @@ pub(super) fn gtsv<T: Number>(
     0
 }
 
-/// Subtracts a multiple of row `k` from the next one.
+/// Subtracts a multiple of row `k` from the next row.
 fn eliminate<T: Number>(b: &mut Matrix<T>, k: usize, factor: T) {
     for c in 0..b.columns {
         let z = b[(k, c)];
@@ -154,9 +159,10 @@ fn eliminate<T: Number>(b: &mut Matrix<T>, k: usize, factor: T) {
     }
 }
 
-/// Solves a tridiagonal system that may be singular, in place of `b`, as LAPACK's `lagtf` and `lagts` do: rows are swapped by
-/// what is largest against its row, and a pivot that is too small for the right-hand side is moved away from 0. Diagonals
-/// are as for [`gtsv`]; `epsilon` and `tiny` are those of the system's type.
+/// Solves a tridiagonal system that may be singular, in place of `b`, as LAPACK's `lagtf` and `lagts` do.
+/// Rows are swapped so that the pivot is as large as possible relative to the sum of the absolute values in
+/// its row. A pivot that is too small for the right-hand side is moved away from 0. The diagonals are as for
+/// [`gtsv`]. `epsilon` and `tiny` are those of the system's type.
 pub(super) fn perturbed<T: Number>(
     [below, diagonal, above]: [&Matrix<T>; 3],
     b: &mut Matrix<T>,
@@ -207,8 +213,8 @@ pub(super) fn perturbed<T: Number>(
     }
 }
 
-/// A pivot by which a row can be divided without overflow: it is moved by `step` and its doubles until it is one, or it
-/// and the row are both made larger.
+/// Returns a pivot that a row can be divided by without overflow. The pivot is moved by `step`, which doubles
+/// each time, until it is large enough, or both the pivot and the row are scaled up.
 fn move_away<T: Number>(mut pivot: T, step: f64, row: &mut [T], tiny: f64) -> T {
     let most = row.iter().fold(0.0, |most: f64, z| most.max(z.abs()));
     let mut step = step.copysign(pivot.re());

@@ -3,8 +3,9 @@
 use super::eigen::{SWEEPS, jacobi};
 use super::matrix::{C, Matrix, Number, dot, exponent, length, make_positive, scaled};
 
-/// The operand, its singular values in descending order, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`).
-/// The `info` of a matrix that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.
+/// Returns the operand, its singular values in descending order, the vectors and `info`. `mode` selects no
+/// vectors (`N`), as many as values (`S`) or all (`A`). For a matrix that is not finite, `info` is -4, as in
+/// LAPACK for NaN, and the results are NaN.
 pub(super) fn gesdd<T: Number>(a: Matrix<T>, mode: char) -> Vec<Matrix<C>> {
     let (m, n) = (a.rows, a.columns);
     let k = m.min(n);
@@ -21,14 +22,15 @@ pub(super) fn gesdd<T: Number>(a: Matrix<T>, mode: char) -> Vec<Matrix<C>> {
 /// Singular values, and left and right singular vectors.
 type Svd<T> = (Vec<f64>, Matrix<T>, Matrix<T>);
 
-/// `a = u·s·vᴴ` with so many columns of `u` and `v`; nothing if that does not end.
+/// Computes `a = u·s·vᴴ` with `left` columns of `u` and `right` columns of `v`. Returns `None` if the
+/// iteration does not converge.
 fn decompose<T: Number>(a: &Matrix<T>, (left, right): (usize, usize)) -> Option<Svd<T>> {
     if a.rows < a.columns {
         let (values, v, u) = decompose(&a.adjoint(), (right, left))?;
         return Some(normalized((values, u, v)));
     }
     let (m, n) = (a.rows, a.columns);
-    // Numbers around 1, whose squares neither overflow nor get lost.
+    // Scales the numbers to around 1, so that their squares neither overflow nor underflow.
     let scale = exponent(a.values());
     let mut b = Matrix::new(m, n, |i, j| scaled(a[(i, j)], -scale));
     let mut v = Matrix::identity(n, n);
@@ -44,10 +46,11 @@ fn decompose<T: Number>(a: &Matrix<T>, (left, right): (usize, usize)) -> Option<
     Some(normalized((values, completed(known, m, left), v.select(&order))))
 }
 
-/// The length of a column whose squares are lost: its direction is not one of the matrix's.
+/// Length below which a column's squares underflow. Its direction then does not depend on the matrix.
 const LOST: f64 = 1e-150;
 
-/// Makes columns orthogonal to each other by rotations of pairs; false if that does not end. `v` is multiplied by them.
+/// Makes columns orthogonal to each other by rotations of pairs. Multiplies `v` by the rotations. Returns
+/// false if the iteration does not converge.
 fn make_orthogonal<T: Number>(b: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
     let n = b.columns;
     let negligible = f64::EPSILON * b.rows.max(4) as f64;
@@ -71,8 +74,9 @@ fn make_orthogonal<T: Number>(b: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
     false
 }
 
-/// Orthonormal columns of `rows` elements, continued to as many as wanted: each with the axis that is farthest from those
-/// before, made orthogonal to them (Gram and Schmidt's method; twice, as once leaves rounding errors).
+/// Extends orthonormal columns of `rows` elements to the wanted number. Each new column starts as the axis
+/// that is farthest from the existing columns and is made orthogonal to them (Gram-Schmidt, applied twice,
+/// because one pass leaves rounding errors).
 fn completed<T: Number>(mut columns: Vec<Vec<T>>, rows: usize, wanted: usize) -> Matrix<T> {
     while columns.len() < wanted {
         let near = |i: usize| columns.iter().map(|x| x[i].abs() * x[i].abs()).sum::<f64>();
@@ -89,8 +93,8 @@ fn completed<T: Number>(mut columns: Vec<Vec<T>>, rows: usize, wanted: usize) ->
     Matrix::new(rows, wanted, |i, j| columns[j][i])
 }
 
-/// Scales vectors so that the largest element of each left one is positive; a right one goes with its left one. Those
-/// without a partner go by themselves.
+/// Scales vectors so that the largest element of each left vector is positive. A right vector is multiplied
+/// by the same factor as its left vector. Vectors without a partner are scaled separately.
 fn normalized<T: Number>((values, mut u, mut v): Svd<T>) -> Svd<T> {
     for j in 0..u.columns.max(v.columns) {
         let factor = (j < u.columns).then(|| make_positive(u.column_mut(j)));

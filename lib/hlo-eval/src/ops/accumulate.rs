@@ -1,15 +1,16 @@
-//! Sums of products, as `dot` and `convolution` form them.
+//! Sums of products, as `dot` and `convolution` compute them.
 //!
-//! Floats are summed in `f64`, integers in 64 bits (wrapping), complex numbers as pairs of `f64`; the sum is
-//! rounded once, to the result's type. That is more than XLA's backends do, and what they approximate. Only the range
-//! is theirs: a product or a sum that is too large for `f32` is infinite where the factors are of `f32` or less.
+//! Floats are summed in `f64`, integers in 64 bits (wrapping), and complex numbers as pairs of `f64`. The sum
+//! is rounded once, to the type of the result. This is more precise than XLA's backends, which approximate
+//! this result. Only the range is that of XLA's backends: a product or sum that is too large for `f32` is
+//! infinite if the factors are `f32` or narrower.
 
 use super::convert;
 use crate::kernel::Kernel;
 use bytemuck::Pod;
 use hlo_ir::ElementType;
 
-/// An element type that products are formed of.
+/// An element type that can be multiplied.
 pub(super) trait Factor: Pod {
     /// The element type.
     const TYPE: ElementType;
@@ -21,13 +22,13 @@ pub(super) trait Factor: Pod {
     const ZERO: Self::Sum;
     /// `sums[i] += x * row[i]`.
     fn add_products(sums: &mut [Self::Sum], x: Self, row: &[Self]);
-    /// True if zero times it is zero.
+    /// Whether zero times the value is zero.
     fn is_finite(&self) -> bool;
 }
 
-/// A number, or infinity if it would round to that in `f32`.
+/// Returns the number, or infinity if it would round to infinity in `f32`.
 pub(super) fn in_range(x: f64) -> f64 {
-    /// The greatest number and half a unit of its last place.
+    /// The greatest number plus half a unit in its last place.
     const LIMIT: f64 = f32::MAX as f64 + (1u128 << 103) as f64;
     if x.abs() < LIMIT { x } else { x * f64::INFINITY }
 }
@@ -105,7 +106,8 @@ impl Factor for [f64; 2] {
     }
 }
 
-/// The type that operands are converted to before they are multiplied: one of those that are [`Factor`]s.
+/// Returns the type that operands are converted to before they are multiplied. It is one of the [`Factor`]
+/// types.
 pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> ElementType {
     let fits_f32 = operands.iter().map(|t| t.real_type()).all(|t| t.is_float() && t != ElementType::F64);
     let complex = result.is_complex() || operands.iter().any(|t| t.is_complex());
@@ -118,7 +120,8 @@ pub(super) fn factor_type(operands: &[ElementType], result: ElementType) -> Elem
     }
 }
 
-/// Evaluates `$body`, a `Result`, with `$T` as the [`Factor`] of a type that [`factor_type`] gives; an error for others.
+/// Evaluates `$body`, a `Result`, with `$T` as the [`Factor`] of a type that [`factor_type`] returns. Fails
+/// for other types.
 macro_rules! with_factor {
     ($ty:expr, $T:ident => $body:expr) => {{
         macro_rules! arm {
@@ -140,11 +143,13 @@ macro_rules! with_factor {
 
 pub(super) use with_factor;
 
-/// How sums become elements of the result. A predicate is true if the sum is not 0: `or` of `and`s. Sums of floats become
-/// integers by way of the factors' type: 1 is the sum of 0.75 and 0.25, and of what rounds to them.
+/// Returns the kernel that converts sums to elements of the result. A predicate is true if the sum is not 0,
+/// so the result is an `or` of `and`s. Sums of floats convert to integers through the factors' type: the sum
+/// of 0.75 and 0.25, or a sum that rounds to 1, becomes 1.
 pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
     if T::SUM_TYPE == result {
-        // As sums, not as integers of their size: a sum on the stack may be aligned for less than a literal is.
+        // Views the bytes as sums, not as integers of their size, because a sum on the stack may be less
+        // aligned than a literal.
         return crate::kernel::unary(|x: T::Sum| x);
     }
     match result.is_float() || result.is_complex() || T::TYPE == T::SUM_TYPE {

@@ -1,4 +1,4 @@
-//! The same bits as another type.
+//! `bitcast-convert`: the same bits as another type.
 
 use super::{Result, array, result_array, take};
 use crate::EvalError;
@@ -6,8 +6,9 @@ use crate::evaluator::Evaluator;
 use crate::kernel::{elements_mut, wrap_sub_byte};
 use hlo_ir::{Instruction, Literal};
 
-/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type, a predicate being one bit. To
-/// a narrower type the result has one more minor dimension, low bits first; to a wider one it has one less.
+/// `bitcast-convert` (semantics, "BitcastConvertType"): the same bits as another type. A predicate is one
+/// bit. With a narrower type the result has one more minor dimension, low bits first. With a wider type it
+/// has one less.
 pub(super) fn bitcast_convert(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -27,7 +28,7 @@ pub(super) fn bitcast_convert(
         )));
     }
     if from_bits % 8 == 0 && to_bits % 8 == 0 {
-        // Row-major bytes: the reinterpretation changes nothing in memory.
+        // In row-major order the bytes in memory are the same.
         return Ok(operand.with_shape(instr.shape.clone()));
     }
     let mut result = ev.allocate(result_array(instr)?)?;

@@ -1,7 +1,7 @@
-//! Collectives (semantics, "AllGather" to "ReduceScatter"): what devices do together. How bytes come from one device to
-//! another is the communicator's; here is what they mean.
+//! Collectives (semantics, "AllGather" to "ReduceScatter"): operations of several devices together. The
+//! communicator moves the bytes between devices. This module defines the meaning of the operations.
 //!
-//! A device that is in no group of a collective gets zeros.
+//! A device that is in no group of a collective receives zeros.
 
 use super::combine::Combiner;
 use super::moved::copy;
@@ -17,12 +17,12 @@ use hlo_ir::attr::{AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, Coll
 use hlo_ir::devices::{ends, pairs_of_slice};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Instruction, Literal, Shape};
 
-/// One device's part in a collective.
+/// One device's part of a collective.
 #[derive(Clone, Copy)]
 struct Site<'m> {
     devices: Devices<'m>,
     number: usize,
-    /// The members of the group, this device included; 0 if it is in none.
+    /// Number of members of the group, including this device. 0 if the device is in no group.
     members: usize,
 }
 
@@ -40,7 +40,7 @@ impl<'m> Site<'m> {
     }
 }
 
-/// The results of a collective: one as it is, several as a tuple.
+/// Returns the results of a collective: a single result as it is, several as a tuple.
 fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
     match &results[..] {
         [one] if shape.as_array().is_some() || one.shape().compatible(shape) => relabel(one.clone(), shape),
@@ -48,12 +48,12 @@ fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
     }
 }
 
-/// Results of the shapes of the operands, all zeros.
+/// Allocates results with the shapes of the operands, filled with zeros.
 fn alike(ev: &mut Evaluator<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
     operands.iter().map(|operand| ev.allocate(array(operand)?)).collect()
 }
 
-/// Hands back values that were used up.
+/// Frees values that are no longer needed.
 fn release(ev: &mut Evaluator<'_>, values: impl IntoIterator<Item = Literal>) {
     values.into_iter().for_each(|value| ev.release(value));
 }
@@ -69,7 +69,8 @@ pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
     Ok(Literal::scalar(ElementType::U32, id as u32))
 }
 
-/// `all-reduce` (semantics, "AllReduce"): at each index the elements of all members, combined in the order of the group.
+/// `all-reduce` (semantics, "AllReduce"): combines the elements of all members at each index, in the order of
+/// the group.
 pub(super) fn all_reduce(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -97,7 +98,7 @@ pub(super) fn all_reduce(
     collate(results, &instr.shape)
 }
 
-/// Hands an error on as devices tell each other of it, and keeps the error itself.
+/// Converts an error to the failure that is sent to other devices. Stores the error itself in `slot`.
 fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Result<(), Failure> {
     outcome.map_err(|e| {
         let failure = if e.is_stopped { Failure::Stopped } else { Failure::Here(e.message.clone()) };
@@ -106,7 +107,7 @@ fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Resu
     })
 }
 
-/// The outcome of a communication in which this device may have failed itself.
+/// Returns the outcome of a communication. If this device itself failed, returns its error.
 fn finished<T>(
     ev: &mut Evaluator<'_>,
     outcome: std::result::Result<T, Failure>,
@@ -118,27 +119,28 @@ fn finished<T>(
     }
 }
 
-/// What combines the elements of each operand.
+/// Returns the combiners of the elements of each operand.
 fn combiners(ev: &mut Evaluator<'_>, to_apply: ComputationId, operands: &[Literal]) -> Result<Vec<Combiner>> {
     operands.iter().map(|o| Combiner::new(ev, to_apply, array(o)?.element_type)).collect()
 }
 
-/// An array as `outer × cut × inner` bytes, where `cut` is a dimension that is cut into pieces or put together of them.
+/// An array as `outer × cut × inner` bytes, where `cut` is the dimension that is split into pieces or
+/// concatenated from them.
 #[derive(Clone, Copy)]
 struct Pieces {
     outer: usize,
-    /// The bytes of one piece for one index of the outer dimensions.
+    /// The size in bytes of one piece for one index of the outer dimensions.
     bytes: usize,
 }
 
 impl Pieces {
-    /// The pieces of one member: of `shape`, along dimension `d`.
+    /// Returns the pieces of one member, with shape `shape`, along dimension `d`.
     fn of(shape: &ArrayShape, d: usize) -> Self {
         let bytes = count(&shape.dims[d..]) * shape.element_type.byte_size();
         Self { outer: count(&shape.dims[..d]), bytes }
     }
 
-    /// Cuts an array into the pieces of `members`, each whole, one after the other.
+    /// Splits an array into the pieces of `members`, stored one after the other.
     fn dealt(self, whole: &[u8], members: usize, pieces: &mut [u8]) {
         for (at, member) in (0..self.outer).flat_map(|o| (0..members).map(move |m| (o, m))) {
             let from = (at * members + member) * self.bytes;
@@ -147,7 +149,7 @@ impl Pieces {
         }
     }
 
-    /// Puts the pieces of `members` together.
+    /// Concatenates the pieces of `members`.
     fn joined(self, pieces: &[u8], members: usize, whole: &mut [u8]) {
         for (at, member) in (0..self.outer).flat_map(|o| (0..members).map(move |m| (o, m))) {
             let to = (at * members + member) * self.bytes;
@@ -157,13 +159,13 @@ impl Pieces {
     }
 }
 
-/// An array of another size along a dimension.
+/// Returns the shape of an array with another size along a dimension.
 fn resized(shape: &ArrayShape, d: usize, size: i64) -> ArrayShape {
     let dims = shape.dims.iter().enumerate().map(|(k, &n)| if k == d { size } else { n });
     ArrayShape::new(shape.element_type, dims)
 }
 
-/// The dimension that a collective is along.
+/// Returns the dimension of a collective.
 fn along(dimensions: &[i64], shape: &ArrayShape) -> Result<usize> {
     let d = dimensions.first().ok_or_else(|| EvalError::internal("a collective along no dimension"))?;
     dimension(*d, shape.rank())
@@ -177,8 +179,8 @@ fn slices_mut(literals: &mut [Literal]) -> Vec<&mut [u8]> {
     literals.iter_mut().map(Literal::bytes_mut).collect()
 }
 
-/// `all-gather` (semantics, "AllGather"): the operands of all members, put together along a dimension in the order of the
-/// group.
+/// `all-gather` (semantics, "AllGather"): concatenates the operands of all members along a dimension, in the
+/// order of the group.
 pub(super) fn all_gather(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -233,7 +235,7 @@ fn gathered(
     Ok(results)
 }
 
-/// `all-to-all` (semantics, "AllToAll"): along a dimension, or of one operand for each member.
+/// `all-to-all` (semantics, "AllToAll"): along a dimension, or with one operand for each member.
 pub(super) fn all_to_all(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -269,7 +271,8 @@ pub(super) fn all_to_all(
     collate(results, &instr.shape)
 }
 
-/// `reduce-scatter` (semantics, "ReduceScatter"): the piece of an `all-reduce` that has the place of this device in its group.
+/// `reduce-scatter` (semantics, "ReduceScatter"): the piece of an `all-reduce` at the position of this device
+/// in its group.
 pub(super) fn reduce_scatter(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -308,7 +311,7 @@ pub(super) fn reduce_scatter(
     collate(results, &instr.shape)
 }
 
-/// The state of a start: operands, results by their shape, contexts.
+/// Returns the state of a start: the operands, the results for a given shape, and the contexts.
 fn started(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -322,8 +325,9 @@ fn started(
     effects::state(ev, instr, parts)
 }
 
-/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group, or of those
-/// whose places there are the last operand: one for each value, or one for all.
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group.
+/// With a dynamic root, the last operand contains the positions of the senders: one for each value, or one
+/// for all.
 pub(super) fn broadcast(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -351,7 +355,8 @@ pub(super) fn broadcast(
     collate(results, &instr.shape)
 }
 
-/// `collective-permute` (semantics, "CollectivePermute"): what another device sends to this one, or zeros.
+/// `collective-permute` (semantics, "CollectivePermute"): the value that another device sends to this one, or
+/// zeros.
 pub(super) fn permute(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -374,7 +379,7 @@ pub(super) fn permute_start(
         return Err(EvalError::new("collective-permute-start gives operands and results"));
     };
     let result = permuted(ev, id, operands.clone(), attrs, made)?;
-    // Of slices the state has the input alone, or all operands.
+    // With slices, the state contains only the input, or all operands.
     let operands = match (attrs.slice_sizes.0.is_empty(), matches!(given, Shape::Tuple(_))) {
         (false, false) => operands.into_iter().take(1).collect(),
         _ => operands,
@@ -406,8 +411,8 @@ fn permuted(
     collate(results, shape)
 }
 
-/// A permute of slices: each slice of the input, from its start there, goes to the start in the target's output that the
-/// target names. What no device sends to stays as it was.
+/// Permutes slices. Each slice of the input, at its start index, is copied to the target's output, at the
+/// start index that the target specifies. Parts of the output that no device sends to are unchanged.
 fn permute_slices(
     ev: &mut Evaluator<'_>,
     site: Site<'_>,
@@ -440,13 +445,13 @@ fn permute_slices(
     Ok(output)
 }
 
-/// The map of an index in a slice to the one in the array that it starts in at `start`.
+/// Returns the map from an index in a slice that starts at `start` to the index in the array.
 fn from_start(start: &[i64]) -> impl Fn(&[i64], &mut [i64]) {
     move |slice, index| (0..start.len()).for_each(|d| index[d] = start[d] + slice[d])
 }
 
-/// Where slice number `n` starts: scalars, one a dimension, of all slices one after the other. As in `dynamic-slice` a
-/// start too far out is moved so that the slice fits.
+/// Returns the start of slice number `n`. `starts` contains one scalar per dimension for each slice, one
+/// slice after the other. As in `dynamic-slice`, a start is clamped so that the slice is in bounds.
 fn start_of(starts: &Literal, n: usize, shape: &ArrayShape, sizes: &[i64]) -> Result<Vec<i64>> {
     if sizes.len() != shape.rank() || sizes.iter().zip(&shape.dims).any(|(&s, &d)| s < 0 || s > d) {
         return Err(EvalError::new(format!("slice sizes {sizes:?} do not fit {shape}")));
@@ -467,7 +472,7 @@ fn start_of(starts: &Literal, n: usize, shape: &ArrayShape, sizes: &[i64]) -> Re
 }
 
 /// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)` (semantics,
-/// "RaggedAllToAll"): piece by piece, rows of the members' inputs replace rows of this device's output.
+/// "RaggedAllToAll"): rows of the members' inputs replace rows of this device's output, piece by piece.
 pub(super) fn ragged_all_to_all(
     ev: &mut Evaluator<'_>,
     id: InstrId,

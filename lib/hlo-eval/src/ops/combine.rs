@@ -1,7 +1,9 @@
-//! What combines the elements of several devices: the computation of an `all-reduce` or `reduce-scatter`, on arrays.
+//! Combination of the elements of several devices: applies the computation of an `all-reduce` or
+//! `reduce-scatter` to arrays.
 //!
-//! Elements are combined in the order of the group. Sums and products of floats narrower than `f32` are accumulated in that
-//! and rounded once (docs/numerics.md, "Sums"); all else is combined in the computation's type.
+//! Elements are combined in the order of the group. Sums and products of floats narrower than `f32`
+//! accumulate in `f32` and are rounded once (docs/numerics.md, "Sums"). Everything else is combined in the
+//! computation's type.
 
 use super::wide::Wide;
 use super::{Result, convert, fast};
@@ -17,11 +19,11 @@ use std::sync::Arc;
 
 /// Combines elements of one type.
 pub(super) struct Combiner {
-    /// The elements' type.
+    /// The type of the elements.
     from: ElementType,
     /// The type that they are combined in.
     held: ElementType,
-    /// From one to the other, where they differ.
+    /// The conversions to that type and back, if the types differ.
     conversions: Option<[Kernel; 2]>,
     how: How,
 }
@@ -29,14 +31,14 @@ pub(super) struct Combiner {
 enum How {
     /// A function of whole arrays.
     Kernel(Kernel),
-    /// A computation that is a list of these.
+    /// A computation that is a list of kernels.
     Program(Arc<Program>),
-    /// Any other, an element at a time.
+    /// Any other computation, applied to one element at a time.
     Computation(ComputationId),
 }
 
 impl Combiner {
-    /// What combines elements of type `from` by a computation.
+    /// Returns the combiner of elements of type `from` by a computation.
     pub(super) fn new(ev: &mut Evaluator<'_>, computation: ComputationId, from: ElementType) -> Result<Self> {
         let module = ev.module;
         let sum = sums_and_products(module, computation, 1).pop().flatten();
@@ -60,7 +62,7 @@ impl Combiner {
         Ok(Self { from, held, conversions, how })
     }
 
-    /// Combines elements at the same places, of each member in order.
+    /// Combines the elements at the same positions of all members, in the order of the members.
     pub(super) fn combine(&self, ev: &mut Evaluator<'_>, members: &[&[u8]], result: &mut [u8]) -> Result<()> {
         let elements = result.len() / self.from.byte_size();
         ev.charge(elements)?;
@@ -90,7 +92,7 @@ impl Combiner {
         Ok(())
     }
 
-    /// Applies the function to elements of two arrays in the type that they are combined in.
+    /// Applies the function to the elements of two arrays, in the type that they are combined in.
     fn apply(&self, ev: &mut Evaluator<'_>, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<()> {
         let size = self.held.byte_size();
         match &self.how {

@@ -1,7 +1,8 @@
-//! Element-wise functions of complex numbers, written to avoid cancellation and overflow.
+//! Element-wise functions of complex numbers, implemented to avoid cancellation and overflow.
 //!
-//! All but the product, which overflows where its parts do, are computed in `f64`; `c64` results are rounded once.
-//! Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions"; division as C99 annex G.
+//! All functions except the product are computed in `f64`, and `c64` results are rounded once. The product
+//! overflows where its parts do. Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions"; division
+//! as in C99 annex G.
 
 use super::integer::holds;
 use crate::kernel::{Kernel, binary, ternary, unary};
@@ -9,7 +10,7 @@ use hlo_ir::ElementType;
 use hlo_ir::attr::ComparisonDirection;
 use num_complex::Complex64;
 
-/// A complex number of doubles.
+/// A complex number of `f64` parts.
 pub(super) type C = Complex64;
 
 fn widen(z: [f32; 2]) -> C {
@@ -24,7 +25,7 @@ fn from_pair(z: [f64; 2]) -> C {
     C::new(z[0], z[1])
 }
 
-/// The kernel of a function on `c64` or `c128`; `None` for other types.
+/// Returns the kernel of a function on `c64` or `c128`, or `None` for other types.
 pub(super) fn complex_unary(t: ElementType, f: fn(C) -> C) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(unary(move |z: [f32; 2]| narrow(f(widen(z))))),
@@ -36,7 +37,7 @@ pub(super) fn complex_unary(t: ElementType, f: fn(C) -> C) -> Option<Kernel> {
     }
 }
 
-/// The kernel of a function of two complex numbers; `None` for other types.
+/// Returns the kernel of a function of two complex numbers, or `None` for other types.
 pub(super) fn complex_binary(t: ElementType, f: fn(C, C) -> C) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| narrow(f(widen(a), widen(b))))),
@@ -48,7 +49,7 @@ pub(super) fn complex_binary(t: ElementType, f: fn(C, C) -> C) -> Option<Kernel>
     }
 }
 
-/// The kernel of a real-valued function.
+/// Returns the kernel of a real-valued function.
 pub(super) fn to_real(t: ElementType, f: fn(C) -> f64) -> Option<Kernel> {
     match t {
         ElementType::C64 => Some(unary(move |z: [f32; 2]| f(widen(z)) as f32)),
@@ -66,7 +67,7 @@ pub(super) fn part(t: ElementType, part: usize) -> Option<Kernel> {
     }
 }
 
-/// `complex`: real and imaginary part of the type `t` make a complex number.
+/// `complex`: combines a real and an imaginary part of type `t` to a complex number.
 pub(super) fn from_parts(t: ElementType) -> Option<Kernel> {
     match t {
         ElementType::F32 => Some(binary(|re: f32, im: f32| [re, im])),
@@ -75,7 +76,7 @@ pub(super) fn from_parts(t: ElementType) -> Option<Kernel> {
     }
 }
 
-/// Complex numbers are equal or not; they have no order.
+/// Returns the kernel of a comparison. Complex numbers have equality but no order.
 pub(super) fn compare(t: ElementType, direction: ComparisonDirection) -> Option<Kernel> {
     if !matches!(direction, ComparisonDirection::Eq | ComparisonDirection::Ne) {
         return None;
@@ -89,8 +90,8 @@ pub(super) fn compare(t: ElementType, direction: ComparisonDirection) -> Option<
     }
 }
 
-/// The product, formed in the parts' own type: it may overflow where a wider one would not, and infinities are not
-/// recovered from NaNs.
+/// Returns the kernel of the product, computed in the type of the parts. It may overflow where a wider type
+/// would not. It does not recover infinities from NaNs.
 pub(super) fn multiply(t: ElementType) -> Option<Kernel> {
     macro_rules! product {
         ($part:ty) => {
@@ -110,7 +111,7 @@ pub(crate) fn abs(z: C) -> f64 {
     libm::hypot(z.re, z.im)
 }
 
-/// The exponent of the larger part, 0 for zeros, infinities and NaN.
+/// Returns the exponent of the larger part, or 0 for zeros, infinities and NaN.
 fn exponent(z: C) -> i32 {
     let largest = z.re.abs().max(z.im.abs());
     if largest.is_finite() && largest > 0.0 { libm::ilogb(largest) } else { 0 }
@@ -128,7 +129,7 @@ pub(super) fn sign(z: C) -> C {
     if r == 0.0 { z } else { C::new(near.re / r, near.im / r) }
 }
 
-/// a / b as C99 annex G: both are scaled by powers of two, infinities and zeros give their limits.
+/// a / b as in C99 annex G: both are scaled by powers of two. Infinities and zeros result in their limits.
 pub(crate) fn div(a: C, b: C) -> C {
     let (up, down) = (exponent(a), exponent(b));
     let (a, C { re: c, im: d }) = (scaled(a, -up), scaled(b, -down));
@@ -168,7 +169,7 @@ pub(super) fn exp(z: C) -> C {
     C::new(r * cos, r * sin)
 }
 
-/// expm1(x)·cos y − 2 sin²(y/2), so that the real part does not cancel near 0.
+/// The real part is expm1(x)·cos y − 2 sin²(y/2), which does not cancel near 0.
 pub(super) fn expm1(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::expm1(z.re), z.im);
@@ -178,7 +179,7 @@ pub(super) fn expm1(z: C) -> C {
     if whole.re.abs() > 4.0 || !whole.re.is_finite() {
         return C::new(whole.re - 1.0, whole.im);
     }
-    // Where e^z vanishes the direction of its limit is not known: XLA has NaN.
+    // Where e^z vanishes, the direction of its limit is unknown. XLA returns NaN.
     let im = if z.im.is_finite() { whole.im } else { f64::NAN };
     C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * half * half, im)
 }
@@ -196,8 +197,8 @@ fn add_exact(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
 
-/// ln |1 + z|, where 1 + z is `w`: by log1p of 2x + x² + y², computed with its rounding error, near the unit
-/// circle.
+/// ln |1 + z|. Near the unit circle of 1 + z, it is log1p of 2x + x² + y², which is computed with its
+/// rounding error.
 fn log_abs_plus_one(x: f64, y: f64) -> f64 {
     let modulus = libm::hypot(1.0 + x, y);
     if !(0.5..=2.0).contains(&modulus) {
@@ -209,7 +210,7 @@ fn log_abs_plus_one(x: f64, y: f64) -> f64 {
     0.5 * libm::log1p(total + (total_low + s_low + x2_low + y2_low))
 }
 
-/// ln |z| without overflow, and exact to rounding near the unit circle.
+/// ln |z| without overflow, and accurate to rounding near the unit circle.
 fn log_abs(z: C) -> f64 {
     let (large, small) = {
         let (a, b) = (z.re.abs(), z.im.abs());
@@ -247,15 +248,15 @@ pub(super) fn log1p(z: C) -> C {
     C::new(log_abs_plus_one(z.re, z.im), libm::atan2(z.im, 1.0 + z.re))
 }
 
-/// 1 / (1 + e⁻ᶻ) = e^(z/2) / (2 cosh(z/2)), in which nothing cancels next to the poles.
+/// 1 / (1 + e⁻ᶻ), computed as e^(z/2) / (2 cosh(z/2)), which does not cancel near the poles.
 pub(super) fn logistic(z: C) -> C {
-    // Beyond 800 it is the limit.
+    // Beyond 800 the result is the limit.
     let half = C::new(if z.re.abs() > 800.0 { 400f64.copysign(z.re) } else { z.re / 2.0 }, z.im / 2.0);
     let c = cosh(half);
     div(exp(half), C::new(2.0 * c.re, 2.0 * c.im))
 }
 
-/// The principal square root: t = √((|z| + |x|) / 2), the other part y / 2t.
+/// The principal square root: one part is t = √((|z| + |x|) / 2), the other is y / 2t.
 pub(crate) fn sqrt(z: C) -> C {
     let (x, y) = (z.re, z.im);
     if x == 0.0 && y == 0.0 {
@@ -268,14 +269,14 @@ pub(crate) fn sqrt(z: C) -> C {
         let other = if y.is_nan() { y } else { 0f64.copysign(y) };
         return if x > 0.0 { C::new(x, other) } else { C::new(other.abs(), f64::INFINITY.copysign(y)) };
     }
-    // Scaled by 4ᵏ against overflow and underflow.
+    // Scaled by 4ᵏ to avoid overflow and underflow.
     let large = x.abs().max(y.abs());
-    // Beside a NaN, 0 and NaN may be the largest, which have no exponent.
+    // With a NaN part, the largest may be 0 or NaN, which have no exponent.
     let fits = large == 0.0 || large.is_nan() || (1e-280..=1e280).contains(&large);
     let k = if fits { 0 } else { libm::ilogb(large) / 2 };
     let (xs, ys) = (libm::scalbn(x, -2 * k), libm::scalbn(y, -2 * k));
     let t = ((libm::hypot(xs, ys) + xs.abs()) * 0.5).sqrt();
-    // The other part may be subnormal, and is rounded once.
+    // The other part may be subnormal. It is rounded once.
     let t = libm::scalbn(t, k);
     if x >= 0.0 { C::new(t, y / (2.0 * t)) } else { C::new(y.abs() / (2.0 * t), t.copysign(y)) }
 }
@@ -297,17 +298,18 @@ pub(super) fn cbrt(z: C) -> C {
     C::new(r * cos, r * sin)
 }
 
-/// The number with the greater real part, the second one if they can't be compared: XLA's order of complex numbers.
+/// Returns the number with the greater real part, or the second one if they can't be compared. This is XLA's
+/// order of complex numbers.
 pub(super) fn maximum(a: C, b: C) -> C {
     if a.re >= b.re { a } else { b }
 }
 
-/// The number with the smaller real part, the second one if they can't be compared.
+/// Returns the number with the smaller real part, or the second one if they can't be compared.
 pub(super) fn minimum(a: C, b: C) -> C {
     if a.re <= b.re { a } else { b }
 }
 
-/// `clamp` by that order.
+/// `clamp` in the order of `maximum` and `minimum`.
 pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     let clamped = |low: C, x: C, high: C| minimum(maximum(low, x), high);
     match t {
@@ -322,7 +324,7 @@ pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     }
 }
 
-/// e^(b ln a); a⁰ is 1, 0 to a positive real power is 0, to any other NaN.
+/// e^(b ln a). a⁰ is 1. Zero to a positive real power is 0, and to any other power NaN.
 pub(super) fn pow(a: C, b: C) -> C {
     if b.re == 0.0 && b.im == 0.0 {
         return C::new(1.0, 0.0);
@@ -336,7 +338,8 @@ pub(super) fn pow(a: C, b: C) -> C {
     exp(b * log(a))
 }
 
-/// sinh x and cosh x less a factor, which is returned too: they may overflow where a product with a sine does not.
+/// Returns sinh x and cosh x, both divided by a factor, and the factor. They may overflow where their product
+/// with a sine does not.
 fn hyperbolic(x: f64) -> (f64, f64, f64) {
     if x.abs() <= 700.0 || x.is_nan() {
         return (libm::sinh(x), libm::cosh(x), 1.0);
@@ -345,7 +348,7 @@ fn hyperbolic(x: f64) -> (f64, f64, f64) {
     (half.copysign(x), half, libm::exp(700.0))
 }
 
-/// `a * b * factor`, zero if `a` is, even where `b` is infinite.
+/// Returns `a * b * factor`, which is zero if `a` is zero, even if `b` is infinite.
 fn product(a: f64, b: f64, factor: f64) -> f64 {
     if a == 0.0 { a * 1f64.copysign(b) } else { a * b * factor }
 }
@@ -378,11 +381,12 @@ pub(super) fn cosh(z: C) -> C {
     cos(C::new(-z.im, z.re))
 }
 
-/// Kahan's: with t = tan y, s = sinh x, β = 1 + t², ρ = √(1 + s²): (βρs + it) / (1 + βs²).
+/// Kahan's formula: with t = tan y, s = sinh x, β = 1 + t², ρ = √(1 + s²), the result is (βρs + it) / (1 +
+/// βs²).
 pub(super) fn tanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
     if x.is_nan() && y == 0.0 {
-        // On the real axis it is real.
+        // The result is real on the real axis.
         return z;
     }
     if x.abs() > 20.0 && (y.is_finite() || x.is_infinite()) {
@@ -403,13 +407,13 @@ pub(super) fn tanh(z: C) -> C {
     C::new(beta * rho * s / denominator, t / denominator)
 }
 
-/// For the inverse functions: the number, or a quarter of one whose size overflows, and what that takes from the
-/// logarithm of its size.
+/// Scaling for the inverse functions: returns the number and 0. If the size of the number overflows, returns
+/// a quarter of the number and ln 4, the difference in the logarithm of its size.
 fn in_range(z: C) -> (C, f64) {
     if exponent(z) > 1000 { (z * 0.25, 4f64.ln()) } else { (z, 0.0) }
 }
 
-/// The arc cosine of a number with an infinite part, as C99 annex G has it: the angle of its direction.
+/// The arc cosine of a number with an infinite part, as in C99 annex G: the angle of its direction.
 fn acos_infinite(z: C) -> C {
     let one = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { x * 0.0 };
     C::new(libm::atan2(one(z.im).abs(), one(z.re)), -f64::INFINITY.copysign(z.im))
@@ -422,7 +426,7 @@ fn has_infinite_part(z: C) -> bool {
 pub(super) fn asin(z: C) -> C {
     if has_infinite_part(z) {
         let C { re, im } = acos_infinite(z);
-        // π/2 less the angle, which is exact for each of the five.
+        // π/2 minus the angle, which is exact for each of the five angles.
         return C::new((std::f64::consts::FRAC_PI_2 - re).abs().copysign(z.re), -im);
     }
     let (z, more) = in_range(z);
@@ -456,8 +460,8 @@ pub(super) fn acosh(z: C) -> C {
     C::new(libm::asinh((minus.conj() * plus).re) + more, 2.0 * libm::atan2(minus.im, plus.re))
 }
 
-/// Kahan's: ¼ ln(1 + 4x / ((1 − x)² + y²)) and ½ arctan(2y / ((1 − x)(1 + x) − y²)) for x = |Re z|; 1/z beyond 2⁶⁰, where it is that
-/// and ±π/2.
+/// Kahan's formulas for x = |Re z|: ¼ ln(1 + 4x / ((1 − x)² + y²)) and ½ arctan(2y / ((1 − x)(1 + x) − y²)).
+/// Beyond 2⁶⁰ the parts are that of 1/z and ±π/2.
 pub(super) fn atanh(z: C) -> C {
     let (x, y) = (z.re.abs(), z.im);
     let right = std::f64::consts::FRAC_PI_2.copysign(y);
@@ -468,7 +472,7 @@ pub(super) fn atanh(z: C) -> C {
         return C::new(div(C::new(1.0, 0.0), C::new(x, y)).re.copysign(z.re), right);
     }
     let re = if x == 1.0 {
-        // The square of y may vanish.
+        // The square of y may underflow.
         0.5 * (0.5 * libm::log(libm::fma(y, y, 4.0)) - libm::log(y.abs()))
     } else {
         0.25 * libm::log1p(4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
@@ -476,8 +480,9 @@ pub(super) fn atanh(z: C) -> C {
     C::new(re.copysign(z.re), 0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y))
 }
 
-/// −i ln((x + iy) / √(x² + y²)). With s the root, that is twice the arctangent of y / (s + x) or, where the sum cancels,
-/// ±π less twice that of y / (s − x). Both are scaled so that the squares stay in range.
+/// −i ln((x + iy) / √(x² + y²)). With s the root, this is twice the arctangent of y / (s + x). Where that sum
+/// cancels, it is ±π minus twice the arctangent of y / (s − x). Both numbers are scaled so that the squares
+/// stay in range.
 pub(super) fn atan2(y: C, x: C) -> C {
     let largest = |z: C| z.re.abs().max(z.im.abs());
     let n = -exponent(C::new(largest(x), largest(y)));

@@ -12,8 +12,8 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Contraction, Nest};
 use hlo_ir::{ArrayShape, ElementType, ElementwiseOp as E, Instruction, Literal, Shape};
 
-/// For each valid index the combination of the operands' elements, aggregated at the element of the result that the
-/// index has. Elements without a value are those of the default, or 0.
+/// For each valid index, combines the elements of the operands and aggregates the value into the result
+/// element at that index. Elements without a value are those of the default, or 0.
 pub(super) fn contraction(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -50,7 +50,7 @@ pub(super) fn contraction(
     let mut result = converted(ev, values, shape.element_type)?;
     let size = shape.element_type.byte_size();
     for (at, _) in written.bytes().iter().enumerate().filter(|(_, w)| **w == 0) {
-        // Without a default all bits are zero: that is 0 in all types that have one.
+        // Without a default all bits are zero. This is 0 in every type that has a zero.
         let value = default.as_ref().map_or(Ok(0), |d| load(d.bytes(), size, at))?;
         store(result.bytes_mut(), size, at, value)?;
     }
@@ -59,7 +59,7 @@ pub(super) fn contraction(
     Ok(result)
 }
 
-/// The row-major position in an array that an access has, as a function of the loop variables.
+/// Returns the row-major position of an access in an array, as a function of the loop variables.
 fn position(nest: &Nest, access: &[Affine], shape: &ArrayShape) -> Affine {
     let mut position = Affine::constant(0, nest.levels().len());
     for (index, stride) in access.iter().zip(row_major_strides(&shape.dims)) {
@@ -76,11 +76,11 @@ fn operand_positions(nest: &Nest, contraction: &Contraction, operands: &[Literal
     places.map(|(access, operand)| Ok(position(nest, access, array(operand)?))).collect()
 }
 
-/// The type that values are computed in: as in reductions and products, sums of what fits `f32` are made in `f64` and
-/// everything else of narrow floats in `f32`, and rounded once.
+/// The type that values are computed in. As in reductions and products, sums of types that fit `f32` are
+/// computed in `f64`, and everything else of narrow floats in `f32`. Values are rounded once.
 struct WorkType {
     element_type: ElementType,
-    /// True if the numbers are those of a narrower type, whose range they must not leave.
+    /// Whether the type is wider than that of the values, whose range must not be exceeded.
     is_wider: bool,
 }
 
@@ -98,7 +98,7 @@ impl WorkType {
         Self { element_type, is_wider }
     }
 
-    /// The operands, those whose elements the values are made of in this type.
+    /// Returns the operands, with those that are used as values converted to this type.
     fn operands(
         &self,
         ev: &mut Evaluator<'_>,
@@ -117,7 +117,7 @@ impl WorkType {
         operands.into_iter().enumerate().map(in_type).collect()
     }
 
-    /// `add` or `multiply` of two values.
+    /// Returns the kernel that adds or multiplies two values.
     fn arithmetic(&self, op: E<'_>) -> Result<Kernel> {
         let t = self.element_type;
         let both = |f: fn(f64, f64) -> f64| binary(move |a: f64, b: f64| in_range(f(a, b)));
@@ -135,7 +135,7 @@ impl WorkType {
         })
     }
 
-    /// What aggregates a value with one before it.
+    /// Returns the kernel that aggregates a value with the previous one.
     fn aggregation(&self, aggregation: Aggregation) -> Result<Kernel> {
         let t = self.element_type;
         match aggregation {
@@ -143,13 +143,13 @@ impl WorkType {
             Aggregation::Product => self.arithmetic(E::Multiply),
             Aggregation::Max => Ok(elementwise::kernel(E::Maximum, &[t, t], t)?),
             Aggregation::Min => Ok(elementwise::kernel(E::Minimum, &[t, t], t)?),
-            // There is none before it.
+            // There is no previous value.
             Aggregation::Assign => Ok(convert::kernel(t, t)),
         }
     }
 }
 
-/// What makes a value of one element of each operand, each given with its size.
+/// A function that computes a value from one element of each operand, given with its size.
 type Combine = Box<dyn Fn(&[(Scalar, usize)]) -> Result<Scalar>>;
 
 fn combination(combination: Combination, work: &WorkType, operands: &[Literal]) -> Result<Combine> {
@@ -182,12 +182,12 @@ fn combination(combination: Combination, work: &WorkType, operands: &[Literal]) 
     })
 }
 
-/// A contraction that is being computed.
+/// The state of a contraction that is being computed.
 struct Run<'a> {
     nest: &'a Nest,
     /// The position in the result.
     at: Affine,
-    /// Those in the operands.
+    /// The positions in the operands.
     from: Vec<Affine>,
     combine: Combine,
     aggregate: Kernel,
@@ -220,7 +220,7 @@ impl Run<'_> {
             let value = (self.combine)(&elements)?;
             let at = self.at.at(variables) as usize;
             let flag = written.get_mut(at).ok_or_else(outside)?;
-            // A sum starts from 0, which matters to -0; whatever else is aggregated starts with the first value.
+            // A sum starts from 0, which matters for -0. Other aggregations start with the first value.
             let value = match *flag == 0 && !self.is_sum {
                 true => value,
                 false => {

@@ -6,7 +6,7 @@ use crate::evaluator::Evaluator;
 use hlo_ir::Literal;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
 
-/// `while` (semantics, "While"): runs the body on the state as long as the condition holds for it.
+/// `while` (semantics, "While"): runs the body on the state as long as the condition is true for it.
 pub(super) fn run_while(
     ev: &mut Evaluator<'_>,
     operands: Vec<Literal>,
@@ -30,8 +30,8 @@ pub(super) fn run_while(
     }
 }
 
-/// `conditional` (semantics, "Conditional"): by a predicate the first or second branch; by an integer that
-/// branch, the last one if it is out of range.
+/// `conditional` (semantics, "Conditional"): a predicate selects the first or second branch. An integer
+/// selects the branch with that number, or the last branch if it is out of range.
 pub(super) fn conditional(
     ev: &mut Evaluator<'_>,
     mut operands: Vec<Literal>,

@@ -1,15 +1,15 @@
-//! Changes of the element type: `convert` and `stochastic-convert`.
+//! Element type conversion: `convert` and `stochastic-convert`.
 
 use super::{Result, array, complex};
 use crate::EvalError;
 use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, in_lanes, lane_type, unary, with_integer};
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
 
-/// An array with its elements in another type, each as the operation `convert` has it: what a module of that one instruction
-/// would give. The result is row-major, of the same sizes.
+/// Converts the elements of an array to another type, as a module with a single `convert` does. The result is
+/// row-major and has the same sizes.
 ///
 /// # Errors
-/// The value is no array, or there is no memory for another one.
+/// Fails if the value is not an array, or if there is no memory for the result.
 ///
 /// # Example
 /// ```
@@ -30,8 +30,8 @@ pub fn convert(value: &Literal, to: ElementType) -> Result<Literal> {
 }
 
 /// `convert` (semantics, "ConvertElementType"): the nearest value, ties to even. Float to integer truncates,
-/// saturates, and gives 0 for NaN; integers wrap; to `pred` is "is not 0"; complex to real drops the imaginary
-/// part.
+/// saturates, and returns 0 for NaN. Integers wrap. Conversion to `pred` tests for not 0. Complex to real
+/// drops the imaginary part.
 pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
     use ElementType as T;
     match (from, to) {
@@ -52,12 +52,12 @@ pub(super) fn kernel(from: ElementType, to: ElementType) -> Kernel {
     }
 }
 
-/// The kernel of a conversion that there is none of: an error when it runs.
+/// Returns a kernel for an undefined conversion, which fails when it runs.
 fn no_conversion(from: ElementType, to: ElementType) -> Kernel {
     Box::new(move |_, _| Err(KernelError::NoConversion { from, to }))
 }
 
-/// The kernel that converts elements to one type, and then to another.
+/// Returns the kernel that converts elements to one type, and then to another.
 pub(super) fn by_way_of(from: ElementType, middle: ElementType, to: ElementType) -> Kernel {
     compose(from, kernel(from, middle), middle, kernel(middle, to), to)
 }
@@ -69,7 +69,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
     }
     // Predicates are 0 or 1.
     let source = if from.is_pred() { ElementType::U8 } else { from };
-    /// Picks the lane type of the source.
+    /// Selects the lane type of the source.
     macro_rules! source {
         ($S:ident => $body:expr) => {
             match lane_type(source) {
@@ -97,7 +97,7 @@ fn real_kernel(from: ElementType, to: ElementType) -> Kernel {
     in_lanes(&[source], to, inner)
 }
 
-/// A float as an integer of less than 32 bits, in that integer's lane.
+/// Converts floats to an integer type of less than 32 bits, in that integer's lane.
 fn saturate(from: ElementType, to: ElementType) -> Kernel {
     let (low, high) = integer_range(to);
     let saturated = move |x: f64| x.clamp(low, high) as i32; // NaN casts to 0
@@ -107,8 +107,8 @@ fn saturate(from: ElementType, to: ElementType) -> Kernel {
     }
 }
 
-/// A number as a float narrower than `f32`, rounded once: straight to the narrow format, whose values the lane
-/// holds exactly.
+/// Converts numbers to a float type narrower than `f32`, with a single rounding directly to the narrow
+/// format. The lane represents its values exactly.
 fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
     let Some(format) = FloatFormat::of(to) else { return no_conversion(from, to) };
     let source = if from.is_pred() { ElementType::U8 } else { from };
@@ -121,7 +121,7 @@ fn to_narrow_float(from: ElementType, to: ElementType) -> Kernel {
     in_lanes(&[source], to, inner.unwrap_or_else(|| no_conversion(from, to)))
 }
 
-/// `second` after `first`, which makes elements of type `middle`.
+/// Returns the kernel that applies `first`, whose results have type `middle`, and then `second`.
 fn compose(from: ElementType, first: Kernel, middle: ElementType, second: Kernel, to: ElementType) -> Kernel {
     const LANES: usize = 64;
     Box::new(move |operands, out| {
@@ -144,9 +144,10 @@ fn compose(from: ElementType, first: Kernel, middle: ElementType, second: Kernel
     })
 }
 
-/// `stochastic-convert`: a number of the result's type next to the operand, the one towards zero or, with the
-/// probability of what that loses, the one away from it: if the random bits, as a fraction of one, are below the
-/// lost part of the last place. What is out of range, infinite or NaN becomes what `convert` makes of it.
+/// `stochastic-convert`: returns one of the two numbers of the result's type next to the operand. It is the
+/// one away from zero if the random bits, as a fraction of one, are below the lost fraction of the last
+/// place, and the one towards zero otherwise. Values that are out of range, infinite or NaN are converted as
+/// by `convert`.
 pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Option<Kernel> {
     let &[value, random] = operands else { return None };
     let fits = value.is_float() && random.is_unsigned_integer() && value.bit_width() == random.bit_width();
@@ -159,15 +160,16 @@ pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Optio
         if x == 0.0 || !x.is_finite() {
             return x;
         }
-        // That of a whole number is 0.
+        // The last place of an integer is 0.
         let last_place = format.map_or(0, |f| f.last_place(x));
         let magnitude = libm::ldexp(x.abs(), -last_place);
         let whole = magnitude.trunc();
-        // Below 2⁶⁴: the fraction is below one.
+        // Below 2⁶⁴, because the fraction is below one.
         let up = random < ((magnitude - whole) * scale) as u64;
         libm::ldexp(whole + f64::from(up), last_place).copysign(x)
     };
-    /// The kernel from the lanes of the operands to the lane of the result, from the rounded `f64`.
+    /// Returns the kernel from the lanes of the operands to the lane of the result, by way of the rounded
+    /// `f64`.
     macro_rules! rounded {
         ($last:expr) => {
             match value {
@@ -187,7 +189,8 @@ pub(super) fn stochastic(operands: &[ElementType], result: ElementType) -> Optio
     inner.map(|k| in_lanes(operands, result, k))
 }
 
-/// The least and the greatest number of an integer type, as near as `f64` has them: what is beyond saturates.
+/// Returns the least and the greatest number of an integer type, as precisely as `f64` represents them.
+/// Values outside of this range saturate.
 fn integer_range(ty: ElementType) -> (f64, f64) {
     let signed = ty.is_signed_integer();
     let high = libm::ldexp(1.0, (ty.bit_width() - u32::from(signed)) as i32);

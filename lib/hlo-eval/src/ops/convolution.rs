@@ -13,11 +13,11 @@ use hlo_ir::attr::{ConvolutionAttrs, WindowDim};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal};
 use smallvec::SmallVec;
 
-/// A `convolution` with its dimensions by their roles, checked.
+/// A `convolution` with its dimensions by role, checked.
 pub(super) struct Convolution {
     pub(super) window: Vec<WindowDim>,
     pub(super) input: Labels,
-    /// The kernel's, whose "batch" is its output feature dimension.
+    /// The dimensions of the kernel. Its "batch" is the output feature dimension.
     pub(super) kernel: Labels,
     pub(super) output: Labels,
     /// The sizes of the base area.
@@ -25,14 +25,14 @@ pub(super) struct Convolution {
     pub(super) output_spatial: Dims,
     pub(super) output_batch: usize,
     pub(super) input_features: usize,
-    /// Input features of a group: the kernel's.
+    /// Number of input features in a group, which is that of the kernel.
     pub(super) group_features: usize,
     pub(super) output_features: usize,
     pub(super) feature_group_count: usize,
     pub(super) batch_group_count: usize,
 }
 
-/// Which dimensions of an array have which roles.
+/// The roles of the dimensions of an array.
 pub(super) struct Labels {
     pub(super) batch: usize,
     pub(super) feature: usize,
@@ -138,8 +138,8 @@ impl Convolution {
         }
     }
 
-    /// The index space of the window's elements that have products. Without input features none has, however large the
-    /// window is.
+    /// Returns the index space of the window elements that contribute products. Without input features there
+    /// are none, whatever the size of the window.
     pub(super) fn taps(&self) -> Dims {
         match self.group_features {
             0 => smallvec::smallvec![0],
@@ -148,8 +148,9 @@ impl Convolution {
     }
 }
 
-/// The pseudo-code of the semantics: for each index of the output the sum, over the window and the input features of the
-/// output feature's group, of input times kernel. Padding and the holes of the base dilation are zeros.
+/// The pseudo-code of the semantics: each element of the output is a sum of input times kernel. The sum is
+/// over the window and the input features of the output feature's group. Padding and the holes of the base
+/// dilation are zeros.
 fn convolve<T: Factor>(
     ev: &mut Evaluator<'_>,
     c: &Convolution,
@@ -166,7 +167,7 @@ fn convolve<T: Factor>(
     let out = output.bytes_mut().chunks_exact_mut(shape.element_type.byte_size());
     for (index, out) in indices(&shape.dims).zip(out) {
         let (batch, output_feature) = (index[c.output.batch], index[c.output.feature]);
-        // Output features are split evenly into groups, of feature groups or of batch groups.
+        // Output features are split evenly into groups: feature groups or batch groups.
         let group_of = |groups: usize| output_feature / (c.output_features / groups) as i64;
         let (feature_group, batch_group) = (group_of(c.feature_group_count), group_of(c.batch_group_count));
         input_index[c.input.batch] = batch_group * c.output_batch as i64 + batch;

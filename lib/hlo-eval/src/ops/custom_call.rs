@@ -1,4 +1,4 @@
-//! `custom-call`: a function from outside, through the registry that compiled code uses as well.
+//! `custom-call`: calls an external function through the same registry as compiled code.
 
 use super::{Result, dynamic};
 use crate::EvalError;
@@ -6,10 +6,10 @@ use crate::evaluator::Evaluator;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, InstrId, Literal, Op, Shape};
 
-/// `custom-call` (semantics, "CustomCall"): operands and results lie as their layouts say.
+/// `custom-call` (semantics, "CustomCall"): operands and results are in memory in their layouts.
 ///
-/// A target knows the declared sizes only: arrays that are smaller at run time are continued with zeros, but for targets
-/// that hand on what they are given.
+/// A target knows only the declared sizes. Arrays that are smaller at run time are filled with zeros, except
+/// for targets that return their operands.
 pub(super) fn custom_call(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -47,7 +47,7 @@ pub(super) fn custom_call(
         for (leaf, literal) in leaves.into_iter().zip(literals) {
             if leaf.as_array().is_some() {
                 ev.charge(literal.bytes().len())?;
-                // Without another order of its elements it is passed as it is.
+                // If the order of its elements does not change, the array is passed as it is.
                 let laid_out = to_buffer(literal, leaf);
                 buffers.push(laid_out.unwrap_or_else(|| AlignedBytes::from_slice(literal.bytes())));
             }
@@ -58,7 +58,7 @@ pub(super) fn custom_call(
     let mut results: Vec<AlignedBytes> = Vec::new();
     for leaf in shape.leaves() {
         if let Some(array) = leaf.as_array() {
-            // Counted against the budget.
+            // The results count against the budget.
             results.push(AlignedBytes::from_slice(ev.allocate(array)?.bytes()));
         }
     }

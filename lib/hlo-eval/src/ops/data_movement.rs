@@ -1,5 +1,6 @@
-//! Operations that move elements without changing them (semantics, "BroadcastInDim", "Concatenate", "Iota", "Pad",
-//! "Reshape", "Rev", "Slice", "Transpose"): each says which index of its operand belongs to an index of its result.
+//! Operations that move elements without changing them (semantics, "BroadcastInDim", "Concatenate", "Iota",
+//! "Pad", "Reshape", "Rev", "Slice", "Transpose"). Each is defined by the operand index for each index of its
+//! result.
 
 use super::moved::{copy, moved, same};
 use super::{Result, array, convert, declared_array, dimension, dimensions, fast, result_array, take};
@@ -10,13 +11,13 @@ use crate::index::{indices, pick};
 use hlo_ir::attr::{BroadcastAttrs, PadAttrs, PaddingDim, SliceAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal, Shape};
 
-/// An error unless a list of an instruction's numbers, one a dimension, is as long as the rank.
+/// Fails unless a list with one entry per dimension is as long as the rank.
 fn expect_rank(what: &str, count: usize, rank: usize) -> Result<()> {
     if count == rank { Ok(()) } else { Err(EvalError::new(format!("{count} {what} for rank {rank}"))) }
 }
 
-/// `broadcast` (semantics, "BroadcastInDim"): operand dimension `i` becomes result dimension `broadcast_dimensions[i]`;
-/// an operand dimension of size 1 is repeated.
+/// `broadcast` (semantics, "BroadcastInDim"): operand dimension `i` becomes result dimension
+/// `broadcast_dimensions[i]`. An operand dimension of size 1 is repeated.
 pub(super) fn broadcast(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -35,7 +36,7 @@ pub(super) fn broadcast(
     })
 }
 
-/// `reshape` (semantics, "Reshape"): the same elements in row-major order under other dimensions.
+/// `reshape` (semantics, "Reshape"): the same elements in row-major order, with other dimensions.
 pub(super) fn reshape(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
     let [operand] = take(operands)?;
     let (from, to) = (array(&operand)?, result_array(instr)?);
@@ -45,21 +46,21 @@ pub(super) fn reshape(instr: &Instruction, operands: Vec<Literal>) -> Result<Lit
     Ok(operand.with_shape(instr.shape.clone()))
 }
 
-/// `bitcast`: the operand's memory, in its layout, read as the result's shape in its layout.
+/// `bitcast`: the memory of the operand in its layout, read with the shape and layout of the result.
 pub(super) fn bitcast(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
 ) -> Result<Literal> {
     let [operand] = take(operands)?;
-    // The layout is the operand instruction's: a value from outside may have been given in another.
+    // Uses the layout of the operand's instruction, because an input of the program may have another layout.
     let mut from = array(&operand)?.clone();
     from.layout = declared_array(ev.module, instr, 0)?.layout.clone();
     let to = result_array(instr)?;
     if from.byte_size() != to.byte_size() {
         return Err(EvalError::new(format!("{} and {} differ in size", operand.shape(), instr.shape)));
     }
-    /// The dimensions from the one whose neighbours are farthest apart in memory to the one where they are nearest.
+    /// Returns the dimensions from major to minor in memory.
     fn major_to_minor(shape: &ArrayShape) -> Vec<usize> {
         shape.minor_to_major().iter().rev().copied().collect()
     }
@@ -76,7 +77,7 @@ pub(super) fn bitcast(
     if to.is_row_major() {
         return Ok(memory.with_shape(instr.shape.clone()));
     }
-    // The same elements as the result has them in memory.
+    // The same elements in the memory order of the result.
     let order = major_to_minor(to);
     let memory = memory.with_shape(Shape::array(to.element_type, pick(&to.dims, &order)));
     moved(ev, to, memory, |result, memory| {
@@ -121,7 +122,7 @@ pub(super) fn reverse(
     })
 }
 
-/// `slice` (semantics, "Slice"): each dimension from its start on, in steps of its stride.
+/// `slice` (semantics, "Slice"): each dimension starts at its start index and advances by its stride.
 pub(super) fn slice(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -139,7 +140,7 @@ pub(super) fn slice(
     })
 }
 
-/// `concatenate` (semantics, "Concatenate"): one operand after the other along a dimension.
+/// `concatenate` (semantics, "Concatenate"): the operands one after the other along a dimension.
 pub(super) fn concatenate(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -167,8 +168,9 @@ pub(super) fn concatenate(
     Ok(result)
 }
 
-/// `pad` (semantics, "Pad"): interior padding first, then the edges, where negative padding removes elements. So element
-/// `i` of the operand is at `edge_padding_low + i·(interior_padding + 1)`, and there is padding where none is.
+/// `pad` (semantics, "Pad"): interior padding first, then the edges, where negative padding removes elements.
+/// Element `i` of the operand thus moves to `edge_padding_low + i·(interior_padding + 1)`. All other elements
+/// are padding.
 pub(super) fn pad(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,

@@ -10,7 +10,7 @@ use crate::kernel::elements;
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal};
 
-/// The dimension numbers of a `dot`, of both operands: `DotDimensionNumbers` of the semantics.
+/// The dimension numbers of a `dot`, for both operands: `DotDimensionNumbers` of the semantics.
 pub(super) struct DotDims {
     pub(super) batch: [Vec<usize>; 2],
     pub(super) contracting: [Vec<usize>; 2],
@@ -18,8 +18,9 @@ pub(super) struct DotDims {
     pub(super) free: [Vec<usize>; 2],
 }
 
-/// `dot` (semantics, "DotGeneral"): sums of products over the contracting dimensions. The result's dimensions are the
-/// batch dimensions, then the left operand's that are neither batch nor contracting, then the right operand's.
+/// `dot` (semantics, "DotGeneral"): sums of products over the contracting dimensions. The result has the
+/// batch dimensions, then the free dimensions of the left operand, then those of the right operand. A free
+/// dimension is neither batch nor contracting.
 pub(super) fn dot(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -42,7 +43,7 @@ pub(super) fn dot(
 }
 
 impl DotDims {
-    /// Reads the numbers, and checks that the sizes that they pair and that they give the result fit.
+    /// Reads the dimension numbers, and checks the sizes of paired dimensions and of the result.
     fn new(lhs: &ArrayShape, rhs: &ArrayShape, result: &ArrayShape, attrs: &DotAttrs) -> Result<Self> {
         let list = |numbers: &Dims, a: &ArrayShape| dimensions(numbers, a.rank()).map(|d| d.to_vec());
         let batch = [list(&attrs.lhs_batch_dims, lhs)?, list(&attrs.rhs_batch_dims, rhs)?];
@@ -63,7 +64,8 @@ impl DotDims {
     }
 }
 
-/// For each index of the result the sum of products over all indices of the contracting dimensions, in their order.
+/// Computes each element of the result as the sum of products over all indices of the contracting dimensions,
+/// in order.
 fn sums_of_products<T: Factor>(
     ev: &mut Evaluator<'_>,
     dims: &DotDims,

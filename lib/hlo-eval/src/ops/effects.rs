@@ -1,5 +1,5 @@
-//! Asynchronous operations and transfers. A device is one thread of execution: what is started is done at once, and a
-//! transfer of a device to itself is a queue for each channel.
+//! Asynchronous operations and transfers. A device is one thread of execution, so an asynchronous operation
+//! completes at its start. A transfer from a device to itself uses a queue for each channel.
 
 use super::structural::relabel;
 use super::{Result, take};
@@ -11,7 +11,7 @@ use hlo_ir::devices::{ends, transfer_pairs};
 use hlo_ir::effects::{unreceived, unsent};
 use hlo_ir::{AlignedBytes, ElementType, InstrId, Instruction, Literal, Shape, human_bytes};
 
-/// The state of something started: the given parts, then zeros for the contexts that its shape has besides.
+/// Returns the state of an asynchronous operation: the given parts, then zeros for the contexts of its shape.
 pub(super) fn state(ev: &mut Evaluator<'_>, instr: &Instruction, parts: Vec<Literal>) -> Result<Literal> {
     let Some(shapes) = instr.shape.as_tuple() else {
         return Err(EvalError::new(format!("{} gives a tuple, not {}", instr.op.name(), instr.shape)));
@@ -29,7 +29,7 @@ pub(super) fn state(ev: &mut Evaluator<'_>, instr: &Instruction, parts: Vec<Lite
     Ok(Literal::tuple(elements))
 }
 
-/// What an operation's end takes out of its state: part `index`.
+/// Returns part `index` of an operation's state, which the end of the operation reads.
 pub(super) fn part(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -62,7 +62,7 @@ pub(super) fn async_start(
     state(ev, instr, vec![Literal::tuple(operands), result])
 }
 
-/// `infeed` (semantics, "Infeed"): the next item and a token. An empty tuple takes none.
+/// `infeed` (semantics, "Infeed"): the next item and a token. An empty tuple reads no item.
 pub(super) fn infeed(ev: &mut Evaluator<'_>, instr: &Instruction) -> Result<Literal> {
     let shape = instr.shape.as_tuple().and_then(<[Shape]>::first);
     let shape = shape.ok_or_else(|| EvalError::new("an infeed gives a value and a token"))?;
@@ -91,8 +91,8 @@ fn named(instr: &Instruction, reason: &str) -> EvalError {
     EvalError::new(format!("{} `{}`: {reason}", instr.op.name(), instr.name))
 }
 
-/// The devices that this one sends to and receives from in a transfer; none if it is with itself, as it is of an
-/// instruction that is evaluated alone.
+/// Returns the devices that this one sends to and receives from in a transfer. Returns `None` if the device
+/// transfers to itself. This is also the case for an instruction that is evaluated alone.
 fn others(ev: &Evaluator<'_>, id: InstrId) -> Result<Option<(Option<usize>, Option<usize>)>> {
     let Some(devices) = ev.devices else { return Ok(None) };
     let pairs = transfer_pairs(ev.module, id, devices.sites.counts)?;
@@ -100,8 +100,8 @@ fn others(ev: &Evaluator<'_>, id: InstrId) -> Result<Option<(Option<usize>, Opti
     Ok((!pairs.contains(&(own, own))).then(|| ends(&pairs, own)))
 }
 
-/// `send(value, token)` (semantics, "Send"): the value, a context and a token. The value is on its way at once, if this
-/// device sends to one.
+/// `send(value, token)` (semantics, "Send"): the value, a context and a token. If this device has a receiver,
+/// the value is sent immediately.
 pub(super) fn send(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -127,14 +127,14 @@ pub(super) fn send(
     Ok(Literal::tuple(vec![value, context, token]))
 }
 
-/// `recv` (semantics, "Recv"): room for the value, a context and a token.
+/// `recv` (semantics, "Recv"): a buffer for the value, a context and a token.
 pub(super) fn recv(ev: &mut Evaluator<'_>, instr: &Instruction) -> Result<Literal> {
     ev.zeros(&instr.shape)
 }
 
-/// `recv-done` (semantics, "Recv"): the first value of the channel that was not received yet, and a token. If there
-/// is none it waits for ever where the device itself is the sender, since everything that can run before it has run. A
-/// device that none sends to gets zeros.
+/// `recv-done` (semantics, "Recv"): the first value of the channel that was not received yet, and a token. If
+/// the device itself is the sender and there is no value, it would wait forever, because everything that can
+/// run before it has run. A device without a sender receives zeros.
 pub(super) fn recv_done(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -173,7 +173,7 @@ pub(super) fn recv_done(
     Ok(Literal::tuple(vec![relabel(value, shape)?, Literal::token()]))
 }
 
-/// A value with the elements that another device has sent.
+/// Returns a value with the elements that another device has sent.
 fn filled(value: Literal, arrays: Vec<Vec<u8>>, name: &str) -> Result<Literal> {
     let shape = value.shape().clone();
     let fits = |(leaf, bytes): (&Literal, &Vec<u8>)| leaf.bytes().len() == bytes.len();

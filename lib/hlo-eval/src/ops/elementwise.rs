@@ -1,4 +1,4 @@
-//! Element-wise operations: which function each opcode is for each type.
+//! Element-wise operations: selects the function for each opcode and type.
 //!
 //! Semantics: "Element-wise unary functions", "Element-wise binary arithmetic operations", "Element-wise
 //! comparison operations", "Select", "Clamp", "ConvertElementType", "ReducePrecision".
@@ -9,14 +9,15 @@ use crate::kernel::{Kernel, computes_in_f32, in_lanes, ternary, with_storage};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, ElementwiseOp as E};
 
-/// The kernel of an element-wise operation on the given element types; an error if it is not defined on them.
+/// Returns the kernel of an element-wise operation on the given element types. Fails if the operation is not
+/// defined on them.
 pub(crate) fn kernel(op: E<'_>, operands: &[ElementType], result: ElementType) -> Result<Kernel, String> {
     let &t = operands.first().ok_or_else(|| format!("{} of nothing is not defined", op.opcode().name()))?;
     let narrow = operands.iter().any(|&t| computes_in_f32(t)) || computes_in_f32(result);
     let of_bits = matches!(op, E::Convert | E::ReducePrecision(_) | E::StochasticConvert | E::Select)
         || matches!(op, E::Compare(a) if a.comparison_type == ComparisonType::TotalOrder);
     if narrow && !of_bits {
-        // Computes in f32 and rounds once.
+        // Computes in `f32` and rounds once.
         let wide = |t: ElementType| if computes_in_f32(t) { ElementType::F32 } else { t };
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
         return Ok(in_lanes(operands, result, kernel(op, &wide_operands, wide(result))?));
@@ -27,8 +28,8 @@ pub(crate) fn kernel(op: E<'_>, operands: &[ElementType], result: ElementType) -
     })
 }
 
-/// The kernel of an operation in the types that it is computed in, the first operand's being `t`; `None` if it is not
-/// defined on them.
+/// Returns the kernel of an operation in the types that it computes in. `t` is the type of the first operand.
+/// Returns `None` if the operation is not defined on these types.
 fn made(op: E<'_>, t: ElementType, operands: &[ElementType], result: ElementType) -> Option<Kernel> {
     match op {
         E::Abs if t.is_complex() => complex::to_real(t, complex::abs),
@@ -120,7 +121,7 @@ fn made(op: E<'_>, t: ElementType, operands: &[ElementType], result: ElementType
     }
 }
 
-/// A transcendental function of real and complex numbers.
+/// Returns the kernel of a transcendental function of real and complex numbers.
 fn math(t: ElementType, real: fn(f64) -> f64, complex: fn(complex::C) -> complex::C) -> Option<Kernel> {
     if t.is_complex() { complex_unary(t, complex) } else { float::unary_math(t, real) }
 }

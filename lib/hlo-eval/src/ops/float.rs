@@ -1,4 +1,4 @@
-//! Element-wise functions of `f32` and `f64`; narrower floats come here as `f32`.
+//! Element-wise functions of `f32` and `f64`. Narrower floats are passed as `f32`.
 //!
 //! `f32` functions that are not exact are computed in `f64` and rounded once.
 
@@ -7,7 +7,7 @@ use crate::kernel::{Kernel, binary, ternary, unary};
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, FloatFormat};
 
-/// A function that Rust computes correctly rounded in either type.
+/// Returns the kernel of a function that Rust rounds correctly in both types.
 pub(super) fn unary_exact(
     t: ElementType,
     single: impl Fn(f32) -> f32 + Send + Sync + 'static,
@@ -20,7 +20,7 @@ pub(super) fn unary_exact(
     }
 }
 
-/// A function of two numbers that Rust computes correctly rounded in either type.
+/// Returns the kernel of a function of two numbers that Rust rounds correctly in both types.
 pub(super) fn binary_exact(
     t: ElementType,
     single: impl Fn(f32, f32) -> f32 + Send + Sync + 'static,
@@ -33,7 +33,7 @@ pub(super) fn binary_exact(
     }
 }
 
-/// A function computed in `f64`.
+/// Returns the kernel of a function that is computed in `f64`.
 pub(super) fn unary_math(t: ElementType, f: fn(f64) -> f64) -> Option<Kernel> {
     match t {
         ElementType::F32 => Some(unary(move |x: f32| f(x.into()) as f32)),
@@ -42,7 +42,7 @@ pub(super) fn unary_math(t: ElementType, f: fn(f64) -> f64) -> Option<Kernel> {
     }
 }
 
-/// A function of two numbers computed in `f64`.
+/// Returns the kernel of a function of two numbers that is computed in `f64`.
 pub(super) fn binary_math(t: ElementType, f: fn(f64, f64) -> f64) -> Option<Kernel> {
     match t {
         ElementType::F32 => Some(binary(move |a: f32, b: f32| f(a.into(), b.into()) as f32)),
@@ -51,13 +51,14 @@ pub(super) fn binary_math(t: ElementType, f: fn(f64, f64) -> f64) -> Option<Kern
     }
 }
 
-/// 1 / (1 + e⁻ˣ); for negative numbers as eˣ / (1 + eˣ), which does not overflow on the way.
+/// 1 / (1 + e⁻ˣ). For negative numbers it is computed as eˣ / (1 + eˣ), which has no overflow in intermediate
+/// results.
 pub(super) fn logistic(x: f64) -> f64 {
     let e = libm::exp(-x.abs());
     if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
 }
 
-/// 1 / √x: the quotient, corrected by what is left of 1 - x·y².
+/// 1 / √x: the quotient, corrected by the residual 1 - x·y².
 pub(super) fn rsqrt(x: f64) -> f64 {
     let y = 1.0 / x.sqrt();
     if !y.is_normal() {
@@ -68,7 +69,7 @@ pub(super) fn rsqrt(x: f64) -> f64 {
     libm::fma(0.5 * y, residual, y)
 }
 
-/// NaN below 1, where libm has other values too.
+/// NaN below 1, where libm also returns other values.
 pub(super) fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
@@ -121,7 +122,8 @@ pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     }
 }
 
-/// A comparison: IEEE 754's, or the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN.
+/// Returns the kernel of a comparison: that of IEEE 754, or the total order -NaN < -inf < … < -0 < +0 < … <
+/// inf < NaN.
 pub(super) fn compare(
     t: ElementType,
     direction: ComparisonDirection,
@@ -135,7 +137,7 @@ pub(super) fn compare(
         (ElementType::F64, ComparisonType::TotalOrder) => {
             Some(binary(move |a: f64, b: f64| u8::from(test(a.total_cmp(&b)))))
         }
-        // Of the bits: a wider type would not tell all NaNs apart.
+        // Compares the bits, because a wider type would not distinguish all NaNs.
         (_, ComparisonType::TotalOrder) => {
             let format = FloatFormat::of(t)?;
             let key = move |bits: u64| format.total_order(bits);
@@ -150,14 +152,14 @@ pub(super) fn compare(
     }
 }
 
-/// `reduce-precision` (semantics, "ReducePrecision"): rounds the fraction to nearest even; what is then too
-/// large becomes infinity, what is below the smallest normal number a zero, as in XLA. NaN stays NaN. More bits
-/// than the type has are as many as it has.
+/// `reduce-precision` (semantics, "ReducePrecision"): rounds the fraction to nearest even. As in XLA, a
+/// result that is too large becomes infinity, and a result below the smallest normal number becomes zero. NaN
+/// stays NaN. More bits than the type has count as all bits of the type.
 pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits: i64) -> Option<Kernel> {
     if exponent_bits < 1 || mantissa_bits < 0 {
         return None;
     }
-    /// The kernel for floats of the given fields; the type is the unsigned integer of their width.
+    /// Returns the kernel for floats with the given fields. The type is the unsigned integer of their width.
     macro_rules! reduced {
         ($bits:ty, $exponent:literal, $mantissa:literal) => {{
             let exponent_bits = exponent_bits.min($exponent) as u32;
@@ -165,7 +167,7 @@ pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits
             let fraction: $bits = (1 << $mantissa) - 1;
             let sign: $bits = 1 << ($exponent + $mantissa);
             let infinity: $bits = !sign & !fraction;
-            // The largest exponents of both formats, in the wide format's field.
+            // The largest exponents of both formats, in the exponent field of the wide format.
             let bias: $bits = (1 << ($exponent - 1)) - 1;
             let reduced_bias: $bits = (1 << (exponent_bits - 1)) - 1;
             let (largest, below) = ((bias + reduced_bias) << $mantissa, (bias - reduced_bias) << $mantissa);
@@ -198,7 +200,8 @@ pub(super) fn reduce_precision(t: ElementType, exponent_bits: i64, mantissa_bits
     })
 }
 
-/// The same for a format of at most 8 bits, whose infinity and zero are what conversion makes of them.
+/// Returns the kernel for a format of at most 8 bits. Infinity and zero become the format's values for them,
+/// as in a conversion.
 fn reduced_narrow(format: FloatFormat, exponent_bits: i64, mantissa_bits: i64) -> Kernel {
     let exponent_bits = exponent_bits.min(format.exponent_bits.into()) as u32;
     let dropped = format.mantissa_bits - mantissa_bits.min(format.mantissa_bits.into()) as u32;

@@ -10,8 +10,8 @@ use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{Dims, Instruction, Literal};
 use smallvec::SmallVec;
 
-/// The start of a slice of size `sizes` in an array of size `dims`: N scalars, or one vector of N, each clamped
-/// so that the slice lies inside.
+/// Returns the start of a slice of size `sizes` in an array of size `dims`. The indices are N scalars, or one
+/// vector of N. Each is clamped so that the slice is in bounds.
 fn start_indices(indices: &[Literal], dims: &[i64], sizes: &[i64]) -> Result<Dims> {
     let vector = indices.len() == 1 && array(&indices[0])?.rank() == 1;
     if sizes.len() != dims.len() || (!vector && indices.len() != dims.len()) {
@@ -26,14 +26,14 @@ fn start_indices(indices: &[Literal], dims: &[i64], sizes: &[i64]) -> Result<Dim
         .collect()
 }
 
-/// Semantics, "DynamicSlice": `clamp(start, 0, size - slice)`. A slice that is larger than the array, which no verified
-/// module has, starts at 0.
+/// Semantics, "DynamicSlice": `clamp(start, 0, size - slice)`. A slice that is larger than the array starts
+/// at 0; no verified module has one.
 fn clamp_start(start: i128, size: i64, slice: i64) -> i64 {
     start.clamp(0, i128::from(size.saturating_sub(slice).max(0))) as i64
 }
 
-/// `dynamic-slice` (semantics, "DynamicSlice"): the operand from its start indices on, which are clamped so that the slice
-/// is in-bounds.
+/// `dynamic-slice` (semantics, "DynamicSlice"): the part of the operand at the start indices, which are
+/// clamped so that the slice is in bounds.
 pub(super) fn dynamic_slice(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -52,8 +52,9 @@ pub(super) fn dynamic_slice(
     })
 }
 
-/// `dynamic-update-slice` (semantics, "DynamicUpdateSlice"): the operand with the update from the start indices on, which
-/// are clamped as in `dynamic-slice`. In place if nobody else holds the operand.
+/// `dynamic-update-slice` (semantics, "DynamicUpdateSlice"): the operand with the update at the start
+/// indices, which are clamped as in `dynamic-slice`. The update happens in place if the operand has no other
+/// user.
 pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Literal>) -> Result<Literal> {
     if operands.len() < 2 {
         return Err(EvalError::new("an operand is missing"));
@@ -74,24 +75,27 @@ pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Lit
     Ok(result)
 }
 
-/// The start indices of `gather` and `scatter`, by the index G of the batch dimensions (those of the array of indices but
-/// `index_vector_dim`).
+/// The start indices of `gather` and `scatter`, by the index G of the batch dimensions. These are the
+/// dimensions of the array of indices except `index_vector_dim`.
 pub(super) struct StartIndices {
     /// The sizes of the batch dimensions.
     pub(super) batch_dims: Dims,
-    /// Where an index vector's components lie in the array of indices: the dimension that is inserted into G.
+    /// The dimension of the array of indices that contains the components of an index vector. It is inserted
+    /// into G.
     index_vector_dim: usize,
-    /// The operand dimension that each component of an index vector is an index of: `start_index_map`, or
+    /// The operand dimension for each component of an index vector: `start_index_map`, or
     /// `scatter_dims_to_operand_dims`.
     start_index_map: SmallVec<[usize; 6]>,
-    /// Operand dimensions whose index is that of a batch dimension: (operand dimension, batch dimension).
+    /// Operand dimensions whose index is that of a batch dimension, as pairs (operand dimension, batch
+    /// dimension).
     batching: SmallVec<[(usize, usize); 6]>,
     operand_rank: usize,
     indices: Literal,
 }
 
 impl StartIndices {
-    /// Reads the dimension numbers that `gather` and `scatter` share, by the names that `gather` has for them.
+    /// Reads the dimension numbers that `gather` and `scatter` share. The parameters have the names of
+    /// `gather`.
     pub(super) fn new(
         indices: Literal,
         index_vector_dim: i64,
@@ -104,9 +108,9 @@ impl StartIndices {
         if !shape.element_type.is_integer() {
             return Err(EvalError::new("indices must be integers"));
         }
-        // Semantics: an `index_vector_dim` of the rank stands for a trailing dimension of size 1.
+        // Semantics: an `index_vector_dim` equal to the rank means a trailing dimension of size 1.
         let index_vector_dim = dimension(index_vector_dim, shape.rank() + 1)?;
-        let components = shape.dims.get(index_vector_dim).copied().unwrap_or(1); // that dimension of size 1
+        let components = shape.dims.get(index_vector_dim).copied().unwrap_or(1); // the implicit dimension
         let mut batch_dims = shape.dims.clone();
         if index_vector_dim < shape.rank() {
             batch_dims.remove(index_vector_dim);
@@ -138,7 +142,8 @@ impl StartIndices {
         })
     }
 
-    /// The start index S_in in the operand at a batch index G, as wide as it was given (it may lie anywhere).
+    /// Returns the start index S_in in the operand at a batch index G, with its original width. It may be out
+    /// of bounds.
     pub(super) fn at(&self, g: &[i64]) -> Result<SmallVec<[i128; 6]>> {
         let dims = &array(&self.indices)?.dims;
         let mut s_in: SmallVec<[i128; 6]> = smallvec::smallvec![0; self.operand_rank];
@@ -148,7 +153,8 @@ impl StartIndices {
             combined.insert(self.index_vector_dim.min(g.len()), 0);
         }
         for (k, &d) in self.start_index_map.iter().enumerate() {
-            // Of an implicit trailing dimension of size 1 there is component 0 only, where `combined` is already.
+            // An implicit trailing dimension of size 1 has only component 0, which `combined` already
+            // selects.
             if let Some(component) = combined.get_mut(self.index_vector_dim) {
                 *component = k as i64;
             }
@@ -168,16 +174,16 @@ impl StartIndices {
 pub(super) struct GatherDims {
     /// The result's dimensions that are not in `offset_dims`, in order.
     pub(super) batch_dims: SmallVec<[usize; 6]>,
-    /// The result's dimensions that offset into a slice.
+    /// The result's dimensions that are offsets in a slice.
     pub(super) offset_dims: SmallVec<[usize; 6]>,
-    /// `remapped_offset_dims`: the operand dimension of each of `offset_dims`, those that are neither collapsed nor
-    /// batching dimensions.
+    /// `remapped_offset_dims`: the operand dimension of each of `offset_dims`. These are neither collapsed
+    /// nor batching dimensions.
     pub(super) remapped_offset_dims: SmallVec<[usize; 6]>,
 }
 
-/// `gather` (semantics, "Gather"): for each batch index the slice of `slice_sizes` at its start index, without the
-/// collapsed and batching dimensions. The start index is clamped so that the slice is in-bounds, as in `dynamic-slice`.
-/// Of slices without elements the result is zero (`GatherAttrs::reads_nothing`).
+/// `gather` (semantics, "Gather"): for each batch index, the slice of size `slice_sizes` at its start index,
+/// without the collapsed and batching dimensions. The start index is clamped so that the slice is in bounds,
+/// as in `dynamic-slice`. If the slices have no elements, the result is zero (`GatherAttrs::reads_nothing`).
 pub(super) fn gather(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,

@@ -1,22 +1,22 @@
 //! Element-wise functions of integers and predicates.
 //!
-//! Arithmetic wraps (two's complement). Where the semantics leave it open, as XLA's CPU backend:
-//! x / 0 is all ones, x % 0 is x, MIN / -1 is MIN, MIN % -1 is 0; a shift by the width or more gives 0, or the
-//! sign where the shift is arithmetic. Predicates add as `or` and multiply as `and`.
+//! Arithmetic wraps (two's complement). Cases that the semantics leave unspecified follow XLA's CPU backend:
+//! x / 0 is all ones, x % 0 is x, MIN / -1 is MIN, and MIN % -1 is 0. A shift by the width or more returns 0,
+//! or the sign for an arithmetic shift. Predicates add as `or` and multiply as `and`.
 
 use crate::kernel::{Kernel, binary, in_lanes, ternary, unary, with_integer};
 use hlo_ir::ElementType;
 use hlo_ir::attr::ComparisonDirection::{self, Eq, Ge, Gt, Le, Lt, Ne};
 use hlo_ir::attr::ComparisonType;
 
-/// Does `$body` as a binary kernel over the integer type's lanes, wrapped to its width.
+/// Returns the binary kernel of `$body` over the integer type's lanes, wrapped to its width.
 macro_rules! arithmetic {
     ($t:expr, |$a:ident, $b:ident, $T:ident| $body:expr) => {
         with_integer!($t, $T => in_lanes(&[$t, $t], $t, binary(move |$a: $T, $b: $T| -> $T { $body })))
     };
 }
 
-/// The same where the sign does not matter: all integers are unsigned.
+/// Returns the binary kernel of `$body` where the sign does not matter: all integers are unsigned.
 macro_rules! modular {
     ($t:expr, |$a:ident, $b:ident| $body:expr) => {
         if !$t.is_integer() {
@@ -29,7 +29,7 @@ macro_rules! modular {
     };
 }
 
-/// Does `$body` over one operand.
+/// Returns the unary kernel of `$body`.
 macro_rules! of_one {
     ($t:expr, |$a:ident, $T:ident| $body:expr) => {
         with_integer!($t, $T => in_lanes(&[$t], $t, unary(move |$a: $T| -> $T { $body })))
@@ -56,7 +56,7 @@ pub(super) fn divide(t: ElementType) -> Option<Kernel> {
     arithmetic!(t, |a, b, T| if b == 0 { !0 } else { a.wrapping_div(b) })
 }
 
-/// The sign is the dividend's.
+/// The result has the sign of the dividend.
 pub(super) fn remainder(t: ElementType) -> Option<Kernel> {
     arithmetic!(t, |a, b, T| if b == 0 { a } else { a.wrapping_rem(b) })
 }
@@ -69,7 +69,8 @@ pub(super) fn minimum(t: ElementType) -> Option<Kernel> {
     pred(t, |a, b| a & b).or_else(|| arithmetic!(t, |a, b, T| a.min(b)))
 }
 
-/// By squaring, wrapping. A negative exponent gives the power's integer part: 0 unless the base is 1 or -1.
+/// Power by squaring, wrapping. A negative exponent returns the integer part of the power: 0 unless the base
+/// is 1 or -1.
 #[allow(unused_comparisons, clippy::absurd_extreme_comparisons, reason = "one body for signed and unsigned")]
 pub(super) fn power(t: ElementType) -> Option<Kernel> {
     arithmetic!(t, |a, b, T| {
@@ -124,7 +125,7 @@ pub(super) fn not(t: ElementType) -> Option<Kernel> {
     of_one!(t, |a, T| !a)
 }
 
-/// The shift amount: `None` if it is the width or more (a negative amount counts as that).
+/// Returns the shift amount, or `None` if it is at least the width. A negative amount counts as too large.
 fn amount(by: i128, bits: u32) -> Option<u32> {
     u32::try_from(by).ok().filter(|&by| by < bits)
 }
@@ -136,7 +137,7 @@ pub(super) fn shift_left(t: ElementType) -> Option<Kernel> {
 
 pub(super) fn shift_right_arithmetic(t: ElementType) -> Option<Kernel> {
     let bits = t.bit_width();
-    // The sign is the top bit, whether or not the type is signed.
+    // The sign is the top bit, even if the type is unsigned.
     let unused = 128 - bits;
     arithmetic!(t, |a, b, T| {
         let extended = (i128::from(a) << unused) >> unused;
@@ -185,7 +186,8 @@ pub(super) fn clamp(t: ElementType) -> Option<Kernel> {
     with_integer!(t, T => in_lanes(&[t; 3], t, ternary(|low: T, x: T, high: T| x.max(low).min(high))))
 }
 
-/// A comparison of integers or predicates: by the element type's order, unless the signedness is given.
+/// Returns the kernel of a comparison of integers or predicates: in the order of the element type, unless the
+/// comparison specifies the signedness.
 pub(super) fn compare(
     t: ElementType,
     direction: ComparisonDirection,
@@ -196,7 +198,7 @@ pub(super) fn compare(
     }
     let pair = [t, t];
     if order == ComparisonType::Unsigned && t.is_signed_integer() {
-        // Extending the sign keeps the order of the bits as unsigned numbers.
+        // Sign extension keeps the order of the bits as unsigned numbers.
         return Some(match t.bit_width() {
             64 => ordered::<u64>(direction),
             _ => in_lanes(&pair, ElementType::Pred, ordered::<u32>(direction)),
@@ -205,7 +207,7 @@ pub(super) fn compare(
     with_integer!(t, T => in_lanes(&pair, ElementType::Pred, ordered::<T>(direction)))
 }
 
-/// Whether the relation holds between operands that compare so.
+/// Returns a function that checks whether a relation is true for an ordering of its operands.
 pub(super) fn holds(direction: ComparisonDirection) -> fn(std::cmp::Ordering) -> bool {
     match direction {
         Eq => |o| o.is_eq(),
@@ -217,8 +219,8 @@ pub(super) fn holds(direction: ComparisonDirection) -> fn(std::cmp::Ordering) ->
     }
 }
 
-/// The kernel of a relation by Rust's order of the type, which for floats is IEEE 754's: nothing but `!=` holds
-/// with a NaN.
+/// Returns the kernel of a relation in Rust's order of the type. For floats this is IEEE 754's order: with a
+/// NaN only `!=` is true.
 pub(super) fn ordered<T: bytemuck::Pod + PartialOrd>(direction: ComparisonDirection) -> Kernel {
     let less = matches!(direction, Lt | Le | Ne);
     let equal = matches!(direction, Le | Ge | Eq);

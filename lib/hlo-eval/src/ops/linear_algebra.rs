@@ -1,4 +1,5 @@
-//! Factorisations, triangular systems and Fourier transforms, all in pairs of `f64` and rounded once.
+//! Factorisations, triangular solves and Fourier transforms. All are computed in pairs of `f64` and rounded
+//! once.
 
 use super::complex::{self, C};
 use super::pointwise::converted;
@@ -10,7 +11,7 @@ use crate::kernel::elements;
 use hlo_ir::attr::{FftAttrs, FftType, TransposeKind, TriangularSolveAttrs};
 use hlo_ir::{ElementType, Instruction, Literal};
 
-/// An array's elements as complex numbers.
+/// Returns the elements of an array as complex numbers.
 fn complex_elements(ev: &mut Evaluator<'_>, value: Literal) -> Result<Vec<C>> {
     ev.charge(array(&value)?.element_count())?;
     let wide = converted(ev, value, ElementType::C128)?;
@@ -19,7 +20,7 @@ fn complex_elements(ev: &mut Evaluator<'_>, value: Literal) -> Result<Vec<C>> {
     Ok(values)
 }
 
-/// The result with the given elements, rounded to its type.
+/// Returns the result with the given elements, rounded to its type.
 fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<Literal> {
     let shape = result_array(instr)?;
     if values.len() != shape.element_count() {
@@ -36,7 +37,7 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<L
     Ok(result)
 }
 
-/// The sizes of the two minor dimensions.
+/// Returns the sizes of the two minor dimensions.
 fn matrix_size(value: &Literal) -> Result<(usize, usize)> {
     match array(value)?.dims.as_slice() {
         &[.., rows, columns] => Ok((extent(rows)?, extent(columns)?)),
@@ -44,8 +45,8 @@ fn matrix_size(value: &Literal) -> Result<(usize, usize)> {
     }
 }
 
-/// `cholesky` (semantics, "Cholesky"): `a = l·lᴴ` from the lower triangle, or `a = uᴴ·u` from the upper one; the
-/// other triangle of the result is 0. A matrix that is not positive definite gives NaN.
+/// `cholesky` (semantics, "Cholesky"): computes `a = l·lᴴ` from the lower triangle, or `a = uᴴ·u` from the
+/// upper one. The other triangle of the result is 0. A matrix that is not positive definite results in NaN.
 pub(super) fn cholesky(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -60,7 +61,7 @@ pub(super) fn cholesky(
     let mut values = complex_elements(ev, a)?;
     ev.charge(values.len().saturating_mul(n))?;
     for matrix in values.chunks_exact_mut((n * n).max(1)) {
-        // The lower factor; the upper one is its conjugate transpose.
+        // The lower factor. The upper one is its conjugate transpose.
         let mut l = vec![C::new(0.0, 0.0); n * n];
         for j in 0..n {
             for i in j..n {
@@ -99,13 +100,14 @@ pub(super) fn triangular_solve(
     if n != columns || n != if attrs.left_side { rows } else { width } {
         return Err(EvalError::new("the matrices do not fit each other"));
     }
-    // Infinities of real numbers have no imaginary part to make a NaN of.
+    // For real numbers the imaginary part is set to 0, because an infinity times 0 would be NaN.
     let real = !array(&a)?.element_type.is_complex();
     let times = |x: C, y: C| if real { C::new(x.re * y.re, 0.0) } else { x * y };
     let over = |x: C, y: C| if real { C::new(x.re / y.re, 0.0) } else { complex::div(x, y) };
     let (a, mut b) = (complex_elements(ev, a)?, complex_elements(ev, b)?);
     ev.charge(b.len().saturating_mul(n))?;
-    // Element (i, j) of op(a), and of its transpose where the unknown is on the left: then rows of b are solved.
+    // Element (i, j) of op(a). If the unknown is on the left, it is that of the transpose, and rows of b are
+    // solved.
     let transposed = matches!(attrs.transpose_a, TransposeKind::Transpose | TransposeKind::Adjoint);
     let flip = transposed == attrs.left_side;
     let at = |a: &[C], i: usize, j: usize| {
@@ -132,7 +134,7 @@ pub(super) fn triangular_solve(
     finish(ev, instr, &b)
 }
 
-/// `fft` (semantics, "Fft"): over the innermost dimensions that `fft_length` names.
+/// `fft` (semantics, "Fft"): transforms the innermost dimensions, as many as `fft_length` has.
 pub(super) fn fft(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -149,7 +151,8 @@ pub(super) fn fft(
     ev.charge(values.len().saturating_mul(64))?;
     let innermost = dims.len() - 1;
     let inverse = matches!(attrs.fft_type, FftType::Ifft | FftType::Irfft);
-    // The innermost transform is the first one of a real one, the last one to a real result.
+    // A transform of real values starts with the innermost dimension. A transform to real values ends with
+    // it.
     let order: Vec<usize> =
         if inverse { (first..dims.len()).collect() } else { (first..dims.len()).rev().collect() };
     for d in order {
@@ -171,8 +174,9 @@ pub(super) fn fft(
     finish(ev, instr, &values)
 }
 
-/// Lines of `size` elements extended to `length` as the spectrum of real values has it: X[n-k] = conj(X[k]). So the first
-/// one is real, and of an even length the middle one: what is imaginary there does not count.
+/// Extends lines of `size` elements to `length` as the spectrum of real values: X[n-k] = conj(X[k]). The
+/// first element is therefore real, and for an even length also the middle one. Their imaginary parts are
+/// ignored.
 fn mirror(values: &[C], size: usize, length: usize) -> Result<Vec<C>> {
     if length > 0 && size != length / 2 + 1 {
         return Err(EvalError::internal(format!("{size} elements of the spectrum of {length} real values")));
@@ -213,15 +217,15 @@ fn transform_dimension(values: &mut [C], dims: &[usize], d: usize, inverse: bool
     }
 }
 
-/// e^(±2πi·k/n), the sign negative for the forward transform.
+/// Returns e^(±2πi·k/n). The sign is negative for the forward transform.
 fn root(k: usize, n: usize, inverse: bool) -> C {
     let (sin, cos) = libm::sincos(2.0 * std::f64::consts::PI * (k % n) as f64 / n as f64);
     C::new(cos, if inverse { sin } else { -sin })
 }
 
-/// The unscaled transform of one line: by halves for powers of two, else Bluestein's algorithm, which writes it
-/// as a convolution. Of an infinity or a NaN in the line there are NaNs everywhere: what else came out would be the
-/// algorithm's.
+/// Returns the unscaled transform of one line: by halving for powers of two, otherwise by Bluestein's
+/// algorithm, which writes it as a convolution. If the line contains an infinity or a NaN, all elements are
+/// NaN. Other results would depend on the algorithm.
 fn transform(x: &[C], inverse: bool) -> Vec<C> {
     let n = x.len();
     if !x.iter().all(|z| z.is_finite()) {
@@ -232,7 +236,7 @@ fn transform(x: &[C], inverse: bool) -> Vec<C> {
         transform_power_of_two(&mut out, inverse);
         return out;
     }
-    // jk = (j² + k² - (k - j)²) / 2; squares modulo 2n keep the angles exact.
+    // jk = (j² + k² - (k - j)²) / 2. Squares modulo 2n keep the angles exact.
     let chirp = |k: usize| root((k as u128 * k as u128 % (2 * n) as u128) as usize, 2 * n, inverse);
     let size = (2 * n - 1).next_power_of_two();
     let (mut a, mut b) = (vec![C::new(0.0, 0.0); size], vec![C::new(0.0, 0.0); size]);
@@ -248,7 +252,7 @@ fn transform(x: &[C], inverse: bool) -> Vec<C> {
     (0..n).map(|k| a[k] * chirp(k) / size as f64).collect()
 }
 
-/// The radix-2 transform in place.
+/// Computes the radix-2 transform in place.
 fn transform_power_of_two(x: &mut [C], inverse: bool) {
     let n = x.len();
     if n < 2 {

@@ -1,13 +1,14 @@
-//! The order of `sort`'s comparisons.
+//! The order of comparisons of `sort`.
 
 use super::Result;
 use super::sort::Comparator;
 use crate::evaluator::Evaluator;
 
 impl Comparator<'_> {
-    /// Stable, and a permutation whatever the comparator says (the standard library's sort may panic on an inconsistent
-    /// one). Which one is defined (docs/numerics.md, "Order"): the comparisons are those of `std::stable_sort` in GNU's
-    /// C++ library, which XLA's CPU backend is built with.
+    /// Sorts positions. The sort is stable, and returns a permutation whatever the comparator returns. (The
+    /// standard library's sort may panic on an inconsistent comparator.) The permutation is defined
+    /// (docs/numerics.md, "Order"): the comparisons are those of `std::stable_sort` in GNU's C++ library,
+    /// with which XLA's CPU backend is built.
     pub(super) fn sort(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize]) -> Result<()> {
         let longer = order.len() - order.len() / 2;
         let (first, second) = order.split_at_mut(longer);
@@ -20,12 +21,13 @@ impl Comparator<'_> {
         }
     }
 
-    /// Insertion within runs of seven, then runs are merged in pairs until one is left.
+    /// Sorts runs of seven elements by insertion, then merges the runs in pairs until one is left.
     fn sort_half(&mut self, ev: &mut Evaluator<'_>, half: &mut [usize]) -> Result<()> {
         let mut length = 7;
         for run in half.chunks_mut(length) {
             for end in 1..run.len() {
-                // Before the first one it goes to the front; else the search ends behind it at the latest.
+                // An element that comes before the first one moves to the front. Otherwise the search ends at
+                // the first one.
                 let mut place = 0;
                 if !self.is_before(ev, run[end], run[0])? {
                     place = end;
@@ -47,8 +49,8 @@ impl Comparator<'_> {
         Ok(())
     }
 
-    /// Merges what is before `middle` with the rest. The smaller of the two first elements is next, the left one if they are
-    /// equal.
+    /// Merges the elements before `middle` with the rest. The next element is the smaller of the two first
+    /// elements, or the left one if they are equal.
     fn merge(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize], middle: usize) -> Result<()> {
         let (mut left, mut right) = order.split_at(middle);
         let mut merged = std::mem::take(&mut self.merged);
@@ -70,7 +72,8 @@ impl Comparator<'_> {
         Ok(())
     }
 
-    /// The same from the other end: the greater of the two last elements is last, the right one if they are equal.
+    /// Merges from the other end: the last element is the greater of the two last elements, or the right one
+    /// if they are equal.
     fn merge_back(&mut self, ev: &mut Evaluator<'_>, order: &mut [usize], middle: usize) -> Result<()> {
         let (mut left, mut right) = order.split_at(middle);
         let mut merged = std::mem::take(&mut self.merged);

@@ -1,4 +1,4 @@
-//! The operations: one file a family, as in the opcode table.
+//! The operations: one file per family of the opcode table.
 
 mod accumulate;
 mod bitcast_convert;
@@ -43,7 +43,7 @@ use hlo_ir::{ArrayShape, InstrId, Instruction, Literal, Module, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
-/// Computes instruction `id`, as `instr` has it: on arrays of the sizes that the operands have.
+/// Computes instruction `id`. `instr` is the same instruction for arrays of the operands' actual sizes.
 pub(crate) fn evaluate(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -160,7 +160,7 @@ fn array(value: &Literal) -> Result<&ArrayShape> {
         .ok_or_else(|| EvalError::new(format!("an array was expected, not {}", value.shape())))
 }
 
-/// The shape that the module declares operand `n` with, an array.
+/// Returns the declared shape of operand `n`, which must be an array.
 fn declared_array<'m>(module: &'m Module, instr: &Instruction, n: usize) -> Result<&'m ArrayShape> {
     let declared = instr.operands.get(n).and_then(|&o| module[o].shape.as_array());
     declared.ok_or_else(|| EvalError::internal(format!("operand {n} of {} is no array", instr.op.name())))

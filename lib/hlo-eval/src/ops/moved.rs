@@ -1,7 +1,7 @@
-//! Data movement by index maps: where each element of a result comes from, or goes to.
+//! Data movement by index maps, which say where each element of a result comes from or goes to.
 //!
-//! An operation that moves elements is written as what the document says of it: which index of the operand belongs to
-//! an index of the result.
+//! An operation that moves elements is written as in the semantics: as the operand index for each index of
+//! the result.
 
 use super::fast::walk::{Walk, copy_bytes};
 use super::{Result, array};
@@ -11,8 +11,9 @@ use crate::evaluator::Evaluator;
 use crate::index::{count, indices};
 use hlo_ir::{ArrayShape, Dims, Literal};
 
-/// The array of a shape whose element at each index `i` is the operand's at `source(i)`. The map writes that index to its
-/// second argument, which has an entry for each dimension of the operand, and is affine: as [`copy`] needs it.
+/// Returns the array of a shape whose element at each index `i` is the operand's element at `source(i)`. The
+/// map writes the source index to its second argument, which has an entry for each dimension of the operand.
+/// The map must be affine, as for [`copy`].
 pub(super) fn moved(
     ev: &mut Evaluator<'_>,
     shape: &ArrayShape,
@@ -25,15 +26,16 @@ pub(super) fn moved(
     Ok(result)
 }
 
-/// The map of an index to itself.
+/// Maps an index to itself.
 pub(super) fn same(index: &[i64], out: &mut [i64]) {
     out.iter_mut().zip(index).for_each(|(o, &i)| *o = i);
 }
 
-/// For each index `i` below `dims`, element `source(i)` of one array becomes element `target(i)` of another.
+/// Copies element `source(i)` of one array to element `target(i)` of another, for each index `i` below
+/// `dims`.
 ///
-/// Both maps are affine: a step along a dimension always changes the index by the same amount. An error if an index is
-/// outside of its array.
+/// Both maps must be affine: a step along a dimension always changes the index by the same amount. Fails if
+/// an index is out of bounds.
 pub(super) fn copy(
     ev: &Evaluator<'_>,
     dims: &[i64],

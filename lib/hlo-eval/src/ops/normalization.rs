@@ -1,4 +1,4 @@
-//! Batch normalisation. Sums are formed in `f64`, results rounded once.
+//! Batch normalisation. Sums are computed in `f64`, and results are rounded once.
 
 use super::pointwise::converted;
 use super::reduction::{collate, result_arrays};
@@ -10,11 +10,11 @@ use crate::kernel::elements;
 use hlo_ir::attr::BatchNormAttrs;
 use hlo_ir::{ElementType, Instruction, Literal};
 
-/// The operand as doubles with the feature of each element.
+/// The operand as `f64`, with the feature of each element.
 struct Features {
     values: Literal,
     count: usize,
-    /// Elements between neighbours in the feature dimension.
+    /// Distance between neighbours in the feature dimension, in elements.
     stride: usize,
 }
 
@@ -29,14 +29,14 @@ impl Features {
         Ok(Self { values: converted(ev, operand, ElementType::F64)?, count, stride })
     }
 
-    /// Each element with its feature, in order.
+    /// Returns each element with its feature, in order.
     fn iter(&self) -> Result<impl Iterator<Item = (usize, f64)> + '_> {
         let elements = elements::<f64>(self.values.bytes())?.iter().enumerate();
-        // Where either is 0 there is no element.
+        // If either is 0, there are no elements.
         Ok(elements.map(|(i, &x)| (i / self.stride % self.count, x)))
     }
 
-    /// For each feature the mean of `f` over its elements.
+    /// Returns for each feature the mean of `f` over its elements.
     fn mean(&self, f: impl Fn(usize, usize, f64) -> f64) -> Result<Vec<f64>> {
         let mut sums = vec![0.0; self.count];
         let mut total = 0usize;
@@ -50,7 +50,7 @@ impl Features {
     }
 }
 
-/// A vector with one entry a feature, as doubles.
+/// Returns a vector with one `f64` per feature.
 fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
     let wide = converted(ev, value, ElementType::F64)?;
     let values = elements::<f64>(wide.bytes())?.to_vec();
@@ -61,7 +61,7 @@ fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result
     Ok(values)
 }
 
-/// The results, rounded to the instruction's shapes.
+/// Returns the results, rounded to the instruction's shapes.
 fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Result<Literal> {
     let shapes = result_arrays(&instr.shape)?;
     if shapes.len() != values.len() {
@@ -79,7 +79,8 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> R
     collate(&instr.shape, results)
 }
 
-/// `batch-norm-training` (semantics, "BatchNormTraining"): the normalised operand, the means and the variances.
+/// `batch-norm-training` (semantics, "BatchNormTraining"): the normalised operand, the means and the
+/// variances.
 pub(super) fn training(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -143,7 +144,7 @@ pub(super) fn gradient(
         return Err(EvalError::new("the gradient's shape is not the operand's"));
     }
     let spread: Vec<f64> = variance.iter().map(|v| v + f64::from(attrs.epsilon)).collect();
-    // c and d of the semantics: means over the feature's elements.
+    // c and d of the semantics: means over the elements of the feature.
     let c = x.mean(|i, f, x| dy[i] * (x - mean[f]) / spread[f])?;
     let d = x.mean(|i, _, _| dy[i])?;
     let each = dy.len() as f64 / x.count as f64;
@@ -152,7 +153,7 @@ pub(super) fn gradient(
         .enumerate()
         .map(|(i, (f, x))| scale[f] / spread[f].sqrt() * (dy[i] - d[f] - c[f] * (x - mean[f])))
         .collect();
-    // The sums again; of nothing they are 0, which a mean of nothing does not say.
+    // The sums, from the means. Without elements a sum is 0, but the mean is not defined.
     let sum = |mean: f64| if each == 0.0 { 0.0 } else { mean * each };
     let dscale = c.iter().zip(&spread).map(|(c, s)| sum(*c) * s.sqrt()).collect();
     let doffset = d.iter().map(|d| sum(*d)).collect();

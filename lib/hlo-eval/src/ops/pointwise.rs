@@ -6,7 +6,8 @@ use crate::evaluator::Evaluator;
 use crate::kernel::Kernel;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal, Op};
 
-/// Runs an element-wise instruction that is not part of a plan, or that has no kernel: then says why.
+/// Runs an element-wise instruction that is not part of a plan. If the instruction has no kernel, the error
+/// says why.
 pub(super) fn elementwise(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -24,15 +25,15 @@ pub(super) fn elementwise(
     Ok(result)
 }
 
-/// `select` between tuples by a scalar predicate (semantics, "Select").
+/// Selects one of two tuples by a scalar predicate (semantics, "Select").
 fn select_tuples(operands: Vec<Literal>) -> Result<Literal> {
     let [pred, on_true, on_false] = take(operands)?;
     let pred = pred.integer_at(0).ok_or_else(|| EvalError::new("select needs a predicate"))?;
     Ok(if pred != 0 { on_true } else { on_false })
 }
 
-/// Applies a kernel to whole arrays. Operands must have the result's number of elements, or one element where
-/// the operation allows scalars (`select`, `clamp`).
+/// Applies a kernel to whole arrays. Operands must have as many elements as the result, or one element if the
+/// operation allows scalars (`select`, `clamp`).
 pub(crate) fn apply(
     ev: &mut Evaluator<'_>,
     kernel: &Kernel,
@@ -57,7 +58,7 @@ pub(crate) fn apply(
     Ok(result)
 }
 
-/// As [`crate::convert`], within the budget of an evaluation.
+/// Like [`crate::convert`], within the budget of an evaluation.
 pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
     let shape = array(&value)?;
     if shape.element_type == to {

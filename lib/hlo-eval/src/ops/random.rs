@@ -1,7 +1,7 @@
 //! Random numbers: `rng-bit-generator`, with the bits of XLA's generators, and `rng`.
 //!
-//! Algorithms: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3"; how counters, keys and results
-//! are laid out follows XLA (`prng.cc`).
+//! Algorithms: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3". The layout of counters, keys
+//! and results follows XLA (`prng.cc`).
 
 use super::reduction::result_arrays;
 use super::{Result, array, convert, result_array, take};
@@ -13,8 +13,8 @@ use hlo_ir::FloatFormat;
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal};
 
-/// `rng-bit-generator` (semantics, "RngBitGenerator"): a state u64[2] or u64[3] of key and counter becomes a new
-/// state and an array of random bits. The result is both, or the bits alone.
+/// `rng-bit-generator` (semantics, "RngBitGenerator"): computes a new state and an array of random bits from
+/// a state u64[2] or u64[3], which contains the key and the counter. The result is both, or only the bits.
 pub(super) fn rng_bit_generator(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -37,7 +37,7 @@ pub(super) fn rng_bit_generator(
             vec![key, three_fry_bits(key, counter, dims, width, out)?]
         }
         (RngAlgorithm::Default | RngAlgorithm::Philox, &[key, counter]) => {
-            // XLA takes the key as the missing high word of the counter.
+            // XLA uses the key as the missing high word of the counter.
             let next = philox_bits(key, u128::from(counter) | u128::from(key) << 64, width, out);
             vec![key, next as u64]
         }
@@ -90,11 +90,11 @@ fn three_fry([mut x0, mut x1]: [u32; 2], key: [u32; 2]) -> [u32; 2] {
     [x0, x1]
 }
 
-/// Fills `out` with elements of `width` bytes; the new counter.
+/// Fills `out` with elements of `width` bytes. Returns the new counter.
 ///
-/// 64-bit elements take one block each. Others take one word: the array is halved along its first even
-/// dimension (its largest one if all are odd, rounded up); counter `i` of the half gives the elements at `i` in
-/// the first and in the second place of each pair.
+/// A 64-bit element takes one block. Other elements take one word each, and neighbours along one dimension
+/// share a block. That dimension is the first even one, or the largest one (rounded up) if all are odd.
+/// Counter `i` of the halved array produces both elements of pair `i`.
 fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut [u8]) -> Result<u64> {
     let key = split(key);
     let block = |i: u64| three_fry(split(counter.wrapping_add(i)), key);
@@ -140,8 +140,8 @@ fn philox(mut x: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     x
 }
 
-/// Fills `out` with elements of `width` bytes from the blocks at `counter`, `counter + 1`, …: four elements a
-/// block, or two of 64 bits; the new counter.
+/// Fills `out` with elements of `width` bytes from the blocks at `counter`, `counter + 1`, … A block contains
+/// four elements, or two of 64 bits. Returns the new counter.
 fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
     let key = split(key);
     let per_block = if width == 8 { 2 } else { 4 };
@@ -158,10 +158,13 @@ fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
     next
 }
 
-/// `rng` (semantics, "RngUniform" and "RngNormal"), in `f64`, rounded to the result's type at the end. Number `i` of draw
-/// `n` is made of the Philox block with key `seed` and counter `(i, n, stream)`, of 64, 32 and 32 bits: of each half of
-/// the block a number of 53 bits in `[0, 1)`. The first one is scaled to `[a, b)`, and to whole numbers for integers;
-/// normal numbers come from both by the Box-Muller transform.
+/// `rng` (semantics, "RngUniform" and "RngNormal"), computed in `f64` and rounded to the result's type at the
+/// end.
+///
+/// Number `i` of draw `n` uses the Philox block with key `seed` and counter `(i, n, stream)`, of 64, 32 and
+/// 32 bits. Each half of the block becomes a number of 53 bits in `[0, 1)`. For a uniform distribution, the
+/// first number is scaled to `[a, b)`, and rounded down for integers. For a normal distribution, the
+/// Box-Muller transform uses both.
 pub(super) fn rng(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -194,7 +197,7 @@ pub(super) fn rng(
         let uniform = || below(a + u * (b - a), b, ElementType::F64);
         *x = match distribution {
             RngDistribution::Uniform if ty.is_float() => below(uniform(), b, ty),
-            // The invalid one was refused above.
+            // An invalid distribution was rejected above.
             RngDistribution::Uniform | RngDistribution::Invalid => uniform().floor(),
             RngDistribution::Normal => {
                 a + b * ((-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(2.0 * std::f64::consts::PI * v))
@@ -207,16 +210,16 @@ pub(super) fn rng(
     Ok(result)
 }
 
-/// `x`, made small enough that rounding to `ty` does not reach the limit `b`.
+/// Returns `x`, reduced if necessary so that rounding to `ty` does not reach the limit `b`.
 fn below(x: f64, b: f64, ty: ElementType) -> f64 {
-    // Integers are whole numbers below the limit already.
+    // Integers are already whole numbers below the limit.
     let Some(format) = FloatFormat::of(ty) else { return x };
     let step = libm::ldexp(b.abs(), -(format.mantissa_bits as i32));
     if format.decode(format.encode(x)) >= b { b - step } else { x }
 }
 
-/// `rng-get-and-update-state`: 128 bits that are `delta` more at each draw, from the seed (low word) and the stream
-/// (high word) on.
+/// `rng-get-and-update-state`: a 128-bit state that grows by `delta` at each draw. It starts at the seed (low
+/// word) and the stream (high word).
 pub(super) fn get_and_update_state(
     ev: &mut Evaluator<'_>,
     id: InstrId,

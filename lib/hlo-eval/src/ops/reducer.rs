@@ -1,4 +1,4 @@
-//! Reducers: what `reduce` and `reduce-window` apply, and the types that they accumulate in.
+//! Reducers: the functions of `reduce` and `reduce-window`, and the types in which they accumulate.
 
 use super::wide::Wide;
 use super::{Result, array};
@@ -9,9 +9,9 @@ use crate::function::Function;
 use hlo_ir::accumulation::sums_and_products;
 use hlo_ir::{ComputationId, ElementType, Literal, Module, Op};
 
-/// A reduction's operands, and what combines them.
+/// The operands and the function of a reduction.
 pub(super) struct Reduction<'m> {
-    /// The N arrays to reduce, all of the same dimensions.
+    /// The N arrays to reduce. They have the same dimensions.
     pub(super) arrays: Vec<Literal>,
     /// `init_values`, one for each array.
     pub(super) init_values: Vec<Literal>,
@@ -19,7 +19,8 @@ pub(super) struct Reduction<'m> {
     pub(super) types: Vec<ElementType>,
     /// The reduction function.
     pub(super) computation: ComputationId,
-    /// Which results of the function are sums or products that are accumulated in a wider type.
+    /// For each result of the function, its operation if it is a sum or product that is accumulated in a
+    /// wider type.
     pub(super) sums: Vec<Option<&'m Op>>,
 }
 
@@ -52,32 +53,33 @@ impl<'m> Reduction<'m> {
         Ok(Self { arrays, init_values, types, computation, sums })
     }
 
-    /// The dimensions of the arrays.
+    /// Returns the dimensions of the arrays.
     pub(super) fn dims(&self) -> Result<&[i64]> {
         Ok(&array(&self.arrays[0])?.dims)
     }
 
-    /// The elements of the arrays at an index.
+    /// Returns the elements of the arrays at an index.
     pub(super) fn at(&self, index: &[i64]) -> Result<Scalars> {
         self.arrays.iter().map(|a| Elements::of(a)?.at(index)).collect()
     }
 
-    /// How sums or products of component `k` are accumulated, if they are in a wider type.
+    /// Returns the accumulation of component `k`, if it is a sum or product in a wider type.
     pub(super) fn wide(&self, k: usize) -> Option<Wide> {
         Wide::of_reduction(self.sums[k]?, self.types[k])
     }
 
-    /// True if all that the function makes is accumulated in wider types.
+    /// Checks whether all results of the function are accumulated in wider types.
     pub(super) fn is_all_wide(&self) -> bool {
         self.sums.iter().all(Option::is_some)
     }
 
-    /// The types of the function's parameters: of the running values, then of the elements.
+    /// Returns the types of the function's parameters: those of the running values, then those of the
+    /// elements.
     pub(super) fn parameters(&self) -> Vec<ElementType> {
         self.types.iter().chain(&self.types).copied().collect()
     }
 
-    /// What applies the function.
+    /// Returns the reducer that applies the function.
     pub(super) fn reducer(&self, ev: &mut Evaluator<'_>) -> Result<Reducer> {
         let function = match self.is_all_wide() {
             true => None,
@@ -102,7 +104,7 @@ impl<'m> Reduction<'m> {
         Ok(reducer)
     }
 
-    /// Gives back what is no longer needed.
+    /// Frees the arrays.
     pub(super) fn release(self, ev: &mut Evaluator<'_>) {
         self.arrays.into_iter().for_each(|a| ev.release(a));
     }
@@ -110,26 +112,26 @@ impl<'m> Reduction<'m> {
 
 /// A reduction function with its running values (semantics, "Variadic Reduce").
 pub(super) struct Reducer {
-    /// The function, unless all that it makes are sums and products that are accumulated in a wider type.
+    /// The function. `None` if all its results are sums and products that are accumulated in a wider type.
     function: Option<Function>,
-    /// How a component is accumulated in a wider type.
+    /// For each component, its accumulation in a wider type.
     wide: Vec<Option<Wide>>,
     init_values: Scalars,
     wide_init_values: Scalars,
-    /// The running values as the function sees them.
+    /// The running values, in the types of the function.
     running: Scalars,
-    /// The running sums in their wider types; of other components anything.
+    /// The running sums in their wider types. The values of other components are not used.
     sums: Scalars,
 }
 
 impl Reducer {
-    /// Begins with the initial values.
+    /// Sets the running values to the initial values.
     pub(super) fn begin(&mut self) {
         self.running.clone_from(&self.init_values);
         self.sums.clone_from(&self.wide_init_values);
     }
 
-    /// `(running…) = computation(running…, elements…)`.
+    /// Computes `(running…) = computation(running…, elements…)`.
     pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, elements: &[u128]) -> Result<()> {
         match &mut self.function {
             Some(function) => {
@@ -161,8 +163,8 @@ impl Reducer {
     }
 }
 
-/// The results of a combining computation on values of these types that are sums or products which `wide` accumulates in
-/// a wider type.
+/// Returns the results of a computation on values of these types that are sums or products for which `wide`
+/// returns an accumulation in a wider type.
 pub(super) fn wide_components<'m>(
     module: &'m Module,
     computation: ComputationId,
@@ -176,7 +178,7 @@ pub(super) fn wide_components<'m>(
     found.into_iter().zip(types).map(fits).collect()
 }
 
-/// The element types of arrays.
+/// Returns the element types of arrays.
 pub(super) fn element_types(operands: &[Literal]) -> Result<Vec<ElementType>> {
     operands.iter().map(|o| Ok(array(o)?.element_type)).collect()
 }

@@ -40,7 +40,7 @@ pub(super) fn map(
     Ok(result)
 }
 
-/// The arrays that an instruction makes: one, or the elements of a tuple.
+/// Returns the array shapes of an instruction's result: one, or the elements of a tuple.
 pub(super) fn result_arrays(shape: &Shape) -> Result<Vec<&ArrayShape>> {
     shape
         .leaves()
@@ -49,7 +49,7 @@ pub(super) fn result_arrays(shape: &Shape) -> Result<Vec<&ArrayShape>> {
         .collect()
 }
 
-/// `Collate` of the semantics: one array, or a tuple of them, by the instruction's shape.
+/// `Collate` of the semantics: returns one array or a tuple of arrays, depending on the instruction's shape.
 pub(super) fn collate(shape: &Shape, mut results: Vec<Literal>) -> Result<Literal> {
     if shape.is_tuple() {
         return Ok(Literal::tuple(results));
@@ -60,9 +60,9 @@ pub(super) fn collate(shape: &Shape, mut results: Vec<Literal>) -> Result<Litera
     }
 }
 
-/// `reduce` (semantics, "Reduce" and "Variadic Reduce"): for each element of the result, starting from the initial values,
-/// the computation is applied to the elements in row-major order of the reduced dimensions. [`Reduction`] says in which
-/// types.
+/// `reduce` (semantics, "Reduce" and "Variadic Reduce"): for each element of the result, applies the
+/// computation to the initial values and the elements of the reduced dimensions, in row-major order.
+/// [`Reduction`] defines the types of the accumulators.
 pub(super) fn reduce(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,

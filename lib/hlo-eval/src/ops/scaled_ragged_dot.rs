@@ -12,8 +12,8 @@ use crate::kernel::elements;
 use hlo_ir::attr::{DotAttrs, RaggedDotAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, ElementwiseOp, Instruction, Literal};
 
-/// `scaled-dot`: the product of the operands multiplied with their scales. A scale belongs to a block of elements
-/// along each dimension, a scalar to all.
+/// `scaled-dot`: the product of the operands after multiplication with their scales. A scale applies to a
+/// block of elements along each dimension. A scalar applies to all elements.
 pub(super) fn scaled_dot(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -35,7 +35,8 @@ pub(super) fn scaled_dot(
     dot::dot(ev, instr, vec![lhs, rhs], attrs)
 }
 
-/// How many elements of an operand have a scale in common, for each dimension of the scale, as the module declares it.
+/// Returns the number of elements of an operand that share a scale, for each dimension of the scale, by the
+/// declared shapes.
 fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<Vec<i64>> {
     let value = declared_array(ev.module, instr, side)?;
     let scale = declared_array(ev.module, instr, side + 2)?;
@@ -43,11 +44,11 @@ fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<V
         return Err(EvalError::internal(format!("scales of shape {scale} for {value}")));
     }
     let sizes = value.dims.iter().zip(&scale.dims);
-    // Of nothing, or in no blocks, there is no element that has a scale.
+    // Without elements or blocks there is no element with a scale.
     Ok(sizes.map(|(&n, &blocks)| n.checked_div(blocks).map_or(1, |size| size.max(1))).collect())
 }
 
-/// The elements times the scales of their blocks.
+/// Multiplies the elements by the scales of their blocks.
 fn scaled(
     ev: &mut Evaluator<'_>,
     value: Literal,
@@ -64,7 +65,7 @@ fn scaled(
     let (size, scales) = (wide.byte_size(), Elements::of(&scale)?);
     let mut values = value.bytes_mut().chunks_exact_mut(size);
     for (index, element) in indices(&dims).zip(&mut values) {
-        // Which of the blocks along each dimension it is in; a scalar is the scale of all.
+        // The index of the block along each dimension. A scalar scale applies to all elements.
         let block: Dims = index.iter().zip(block_sizes).map(|(&i, &size)| i / size).collect();
         let product = apply(&multiply, &[(load(element, size, 0)?, size), (scales.at(&block)?, size)], size)?;
         store(element, size, 0, product)?;
@@ -73,24 +74,25 @@ fn scaled(
     Ok(value)
 }
 
-/// What the groups of the left operand's ragged dimension mean.
+/// The role of the left operand's ragged dimension, which decides what its groups mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// It is a free dimension: each group has a matrix of its own on the right.
+    /// A free dimension: each group has a matrix of its own on the right.
     Free,
-    /// It is contracted: each group has a sum of its own.
+    /// A contracting dimension: each group has a sum of its own.
     Contracting,
-    /// It is a batch dimension: groups only say which elements are padding, whose results don't matter.
+    /// A batch dimension: the groups only mark which elements are padding. The results of padding are
+    /// unspecified.
     Batch,
 }
 
-/// A `ragged-dot` with its dimensions sorted by their roles.
+/// A `ragged-dot` with its dimensions by role.
 struct Ragged {
     mode: Mode,
     ragged: usize,
-    /// The right operand's dimension that counts groups.
+    /// The group dimension of the right operand.
     group: Option<usize>,
-    /// The left operand's dimensions that group sizes depend on.
+    /// The dimensions of the left operand that group sizes depend on.
     before: Vec<usize>,
     batch: [Vec<usize>; 2],
     contracting: [Vec<usize>; 2],
@@ -124,15 +126,15 @@ impl Ragged {
             Mode::Contracting => before.extend(until(&contracting[0])),
             Mode::Batch => {}
         }
-        // One vector of sizes for all.
+        // One vector of sizes applies to all.
         before.truncate(sizes.rank().saturating_sub(1));
         let dims = [lhs.dims.clone(), rhs.dims.clone()];
         Ok(Ragged { mode, ragged, group, before, batch, contracting, free, dims })
     }
 }
 
-/// `ragged-dot`: a product whose left operand consists of groups along its ragged dimension. Group sizes count from
-/// the dimension's start; what is in no group gives 0.
+/// `ragged-dot`: a product whose left operand consists of groups along its ragged dimension. The groups are
+/// contiguous and begin at index 0 of the dimension. Elements outside of all groups result in 0.
 pub(super) fn ragged_dot(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -155,8 +157,9 @@ pub(super) fn ragged_dot(
     Ok(result)
 }
 
-/// For each index of the result the sum of products over all indices of the contracting dimensions. Those dimensions of
-/// the result are the groups, where each has a sum of its own, then batch, left free and right free dimensions.
+/// Computes each element of the result as the sum of products over all indices of the contracting dimensions.
+/// The dimensions of the result are the groups (if each has a sum of its own), then the batch, left free and
+/// right free dimensions.
 fn multiply<T: Factor>(
     r: &Ragged,
     shape: &ArrayShape,
@@ -188,7 +191,7 @@ fn multiply<T: Factor>(
             put(&mut right, &r.contracting[1], &contracted);
             if r.mode != Mode::Batch {
                 let Some(group) = group_of(sizes, size_dims, &pick(&left, &r.before), left[r.ragged])? else {
-                    continue; // What is in no group gives 0.
+                    continue; // Elements outside of all groups result in 0.
                 };
                 match (r.group, own_group) {
                     (Some(d), _) => right[d] = group,
@@ -204,8 +207,8 @@ fn multiply<T: Factor>(
     Ok(())
 }
 
-/// The group that a position of the ragged dimension is in, by the vector of group sizes at `before`. A negative size is
-/// none.
+/// Returns the group of a position in the ragged dimension, by the vector of group sizes at `before`. A
+/// negative size counts as 0.
 fn group_of(sizes: &[i64], dims: &[i64], before: &[i64], position_in: i64) -> Result<Option<i64>> {
     let groups = *dims.last().ok_or_else(|| EvalError::internal("group sizes without a dimension"))?;
     let mut end = 0i64;

@@ -1,4 +1,4 @@
-//! `scan`: a function applied along a dimension of the inputs, from one carry to the next.
+//! `scan`: applies a function along a dimension of the inputs and passes carries from step to step.
 
 use super::moved::{copy, same};
 use super::{Result, array, dimension};
@@ -9,9 +9,10 @@ use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
 use std::cmp::Ordering;
 
-/// The operands are the inputs, then the carries. Each step passes the inputs' elements at one position of the
-/// dimension and the carries; it gives the outputs' elements there and the next carries. The result is the outputs and
-/// the last carries. `is_reverse` goes from the last position to the first.
+/// The operands are the inputs, then the carries. Each step receives the carries and the elements of the
+/// inputs at one position of the dimension. It returns the elements of the outputs at that position and the
+/// next carries. The result contains the outputs and the last carries. With `is_reverse` the steps run from
+/// the last position to the first.
 pub(super) fn scan(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -50,7 +51,7 @@ pub(super) fn scan(
         carried = values.split_off(results.len());
         for (result, value) in results.iter_mut().zip(values) {
             if n == 0 {
-                // Sizes that are known at run time only are those of the first step.
+                // Sizes that are known only at run time are those of the first step.
                 *result = sized(ev, std::mem::replace(result, Literal::token()), array(&value)?, along)?;
             }
             let shape = slice_shape(array(result)?, along)?;
@@ -69,7 +70,7 @@ pub(super) fn scan(
     }
 }
 
-/// An output's array with the sizes of a step's output, but along the dimension of steps.
+/// Returns an output array with the sizes of a step's output, except along the dimension of steps.
 fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usize) -> Result<Literal> {
     let mut shape = array(&result)?.clone();
     let others: Vec<usize> = (0..shape.rank()).filter(|&d| d != along).collect();
@@ -86,7 +87,7 @@ fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usiz
     ev.allocate(&shape)
 }
 
-/// Arrays for the outputs: the result's parts but the carries.
+/// Allocates the outputs: the parts of the result without the carries.
 fn outputs(ev: &mut Evaluator<'_>, instr: &Instruction, carries: usize) -> Result<Vec<Literal>> {
     let parts = match &instr.shape {
         Shape::Tuple(parts) => &parts[..],
@@ -98,14 +99,15 @@ fn outputs(ev: &mut Evaluator<'_>, instr: &Instruction, carries: usize) -> Resul
     parts[..count].iter().map(|s| ev.allocate(&array(s)?)).collect()
 }
 
-/// What a step sees of an array: all but the dimension `along`.
+/// Returns the shape that a step receives of an array: all dimensions except `along`.
 fn slice_shape(shape: &ArrayShape, along: usize) -> Result<ArrayShape> {
     dimension(along as i64, shape.rank())?;
     let kept = (0..shape.rank()).filter(|&d| d != along).map(|d| shape.dims[d]);
     Ok(ArrayShape::new(shape.element_type, kept))
 }
 
-/// The map of an index in what a step sees to the one in the array, at a position of the dimension `along`.
+/// Returns the map from an index in a step's slice to the index in the array at a position of the dimension
+/// `along`.
 fn at(along: usize, position: usize) -> impl Fn(&[i64], &mut [i64]) {
     move |slice, index| {
         for (d, i) in index.iter_mut().enumerate() {

@@ -11,9 +11,9 @@ use hlo_ir::attr::ScatterAttrs;
 use hlo_ir::{Dims, Literal};
 use smallvec::SmallVec;
 
-/// `scatter` (semantics, "Scatter"), in row-major order of the updates: each update element is combined with what
-/// is at its place in the operand. The semantics drop update elements whose index lies outside of the operand; XLA
-/// goes further, and so does this: if any part of an update window lies outside, the whole window is dropped.
+/// `scatter` (semantics, "Scatter"): in row-major order of the updates, combines each update element with the
+/// operand's element at its position. The semantics drop update elements whose index is out of bounds. Like
+/// XLA, this implementation drops the whole update window if any part of it is out of bounds.
 pub(super) fn scatter(
     ev: &mut Evaluator<'_>,
     operands: Vec<Literal>,
@@ -36,7 +36,7 @@ pub(super) fn scatter(
         dims.len(),
     )?;
     let numbers = numbers(attrs, dims.len(), update_dims.len(), scatter_indices.batch_dims.len())?;
-    // The sizes of a window in the operand: 1 in the dimensions that the updates do not have.
+    // The sizes of a window in the operand. They are 1 in the dimensions that the updates do not have.
     let mut window_sizes: Dims = smallvec::smallvec![1; dims.len()];
     for (&u, &d) in numbers.update_window_dims.iter().zip(&numbers.window_dims_to_operand_dims) {
         window_sizes[d] = update_dims[u];
@@ -45,7 +45,7 @@ pub(super) fn scatter(
     let mut results = arrays.into_iter().map(|a| ev.make_unique(a)).collect::<Result<Vec<_>>>()?;
     let mut output = Updates::new(ev, attrs.to_apply, &mut results)?;
     let update_elements = updates.iter().map(Elements::of).collect::<Result<Vec<_>>>()?;
-    // S_in of the window that the update at hand is in; `None` if that window reaches outside.
+    // S_in of the window of the current update. `None` if that window is out of bounds.
     let mut window: Option<(Dims, Option<Dims>)> = None;
     let mut values = Scalars::new();
     for u in indices(&update_dims) {
@@ -79,7 +79,7 @@ pub(super) fn scatter(
     }
 }
 
-/// The operands: N arrays, the indices, N updates.
+/// Splits the operands: N arrays, the indices, N updates.
 fn split(operands: Vec<Literal>) -> Result<(Vec<Literal>, Literal, Vec<Literal>)> {
     let n = operands.len() / 2;
     let wrong = EvalError::new(format!(
@@ -100,7 +100,8 @@ struct Numbers {
     update_window_dims: SmallVec<[usize; 6]>,
     /// The dimensions of the updates that are not window dimensions, in order.
     update_scatter_dims: SmallVec<[usize; 6]>,
-    /// The operand dimension of each of `update_window_dims`: those that are neither inserted nor batching dimensions.
+    /// The operand dimension of each of `update_window_dims`. These are neither inserted nor batching
+    /// dimensions.
     window_dims_to_operand_dims: SmallVec<[usize; 6]>,
 }
 
@@ -123,7 +124,7 @@ fn numbers(attrs: &ScatterAttrs, operand: usize, update: usize, batch: usize) ->
     Ok(numbers)
 }
 
-/// The start of a window; `None` if any of the window lies outside of the operand.
+/// Returns the start of a window, or `None` if any part of the window is out of bounds.
 fn inside(start: &[i128], sizes: &[i64], dims: &[i64]) -> Option<Dims> {
     let fits = |((&i, &size), &d): ((&i128, &i64), &i64)| {
         (0..=i128::from(d) - i128::from(size)).contains(&i).then_some(i as i64)

@@ -11,9 +11,9 @@ use crate::index::{count, indices, position};
 use hlo_ir::attr::SortAttrs;
 use hlo_ir::{ElementType, Instruction, Literal};
 
-/// `sort` (semantics, "Sort"): each line along the dimension by itself, all operands by the same permutation.
-/// Always stable. The comparator may be anything: an inconsistent one gives the permutation that the comparisons of
-/// `Comparator::sort` lead to.
+/// `sort` (semantics, "Sort"): sorts each line along the dimension separately, and permutes all operands in
+/// the same way. The sort is always stable. The comparator may be inconsistent. The permutation is then the
+/// one that the comparisons of `Comparator::sort` produce.
 pub(super) fn sort(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -37,7 +37,7 @@ pub(super) fn sort(
 
     let mut results = operands.iter().map(|o| ev.allocate(array(o)?)).collect::<Result<Vec<_>>>()?;
     for mut index in indices(&lines) {
-        // Where the elements of the line lie, in the order that they come to have.
+        // The positions of the line's elements, in sorted order at the end.
         let mut line = Vec::with_capacity(count(&dims[along..=along]));
         for i in 0..dims[along] {
             index[along] = i;
@@ -56,18 +56,18 @@ pub(super) fn sort(
     collate(&instr.shape, results)
 }
 
-/// The comparator of a sort, applied to elements by their positions.
+/// The comparator of a sort, applied to elements by position.
 pub(super) struct Comparator<'a> {
     function: Function,
     operands: &'a [Literal],
     types: &'a [ElementType],
-    /// What a merge writes, for the next one to use its memory.
+    /// The output buffer of a merge, reused by the next one.
     pub(super) merged: Vec<usize>,
 }
 
 impl Comparator<'_> {
-    /// True if the elements at position `a` go before those at position `b`: parameter `2·k` of the comparator is the value
-    /// at the one from the k-th operand, parameter `2·k + 1` that at the other.
+    /// Checks whether the elements at position `a` come before those at position `b`. Parameter `2·k` of the
+    /// comparator is the value of operand `k` at `a`, and parameter `2·k + 1` its value at `b`.
     pub(super) fn is_before(&mut self, ev: &mut Evaluator<'_>, a: usize, b: usize) -> Result<bool> {
         let mut arguments = Scalars::new();
         for (operand, ty) in self.operands.iter().zip(self.types) {

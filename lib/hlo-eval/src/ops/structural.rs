@@ -1,4 +1,4 @@
-//! Parameters, constants, tuples, and operations that only pass their operand on.
+//! Parameters, constants, tuples, and operations that return their operand.
 
 use super::{Result, dynamic, take};
 use crate::EvalError;
@@ -6,7 +6,7 @@ use crate::evaluator::Evaluator;
 use hlo_ir::attr::ConstantAttrs;
 use hlo_ir::{Instruction, Literal, LiteralData, Shape};
 
-/// `constant`: the literal. One whose elements were elided in the text has no value.
+/// `constant`: the literal. A constant whose elements were elided in the text has no value.
 pub(super) fn constant(instr: &Instruction, attrs: &ConstantAttrs) -> Result<Literal> {
     if attrs.is_elided() {
         return Err(EvalError::new(ConstantAttrs::ELIDED));
@@ -17,7 +17,7 @@ pub(super) fn constant(instr: &Instruction, attrs: &ConstantAttrs) -> Result<Lit
 /// `tuple` (semantics, "Tuple").
 pub(super) fn tuple(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
     let made = Literal::tuple(operands);
-    // Arrays may have other sizes than is declared, which are known at run time only.
+    // Arrays may have other sizes than declared. These are known only at run time.
     if made.shape() == &instr.shape || !made.shape().compatible(&instr.shape) {
         return relabel(made, &instr.shape);
     }
@@ -38,21 +38,21 @@ pub(super) fn get_tuple_element(
     element
 }
 
-/// The same of a tuple that lives on.
+/// Returns an element of a tuple that stays live.
 pub(crate) fn element(tuple: &Literal, index: i64) -> Result<Literal> {
     let element = usize::try_from(index).ok().and_then(|i| tuple.tuple_elements().get(i)).cloned();
     element.ok_or_else(|| EvalError::new(format!("the tuple has no element {index}")))
 }
 
-/// `copy`, `domain`, `add-dependency` and `opt-barrier` (semantics, "OptimizationBarrier"): the first operand's
-/// value, in the result's layout.
+/// `copy`, `domain`, `add-dependency` and `opt-barrier` (semantics, "OptimizationBarrier"): the first
+/// operand's value, in the layout of the result.
 pub(super) fn identity(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
     let value = operands.into_iter().next().ok_or_else(|| EvalError::new("an operand is missing"))?;
     relabel(value, &instr.shape)
 }
 
-/// The same value under a compatible shape (another layout). One of other sizes, which are known at run time only, keeps
-/// them.
+/// Returns the same value with a compatible shape (another layout). A value whose sizes are known only at run
+/// time keeps them.
 pub(super) fn relabel(value: Literal, shape: &Shape) -> Result<Literal> {
     if value.shape() == shape {
         return Ok(value);

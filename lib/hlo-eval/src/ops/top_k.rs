@@ -10,8 +10,8 @@ use hlo_ir::attr::TopkAttrs;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 
 /// `topk` (operand, k): the `k` largest (or smallest) elements of the last dimension and their positions, in
-/// order; equal ones by position. Floats are in total order: a NaN is larger than any number, with the sign set
-/// smaller than any.
+/// order. Equal elements are ordered by position. Floats are in total order: a NaN is larger than any number,
+/// and a NaN with the sign set is smaller than any.
 pub(super) fn top_k(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -61,7 +61,7 @@ pub(super) fn top_k(
     Ok(Literal::tuple(vec![top, at]))
 }
 
-/// Integers that compare as the elements do: for floats the total order.
+/// Returns integers that compare as the elements do. For floats this is the total order.
 fn sort_keys(ty: ElementType, bytes: &[u8]) -> Result<Vec<i128>> {
     let (format, size) = (FloatFormat::of(ty), ty.byte_size());
     let key = |raw: Scalar| match format {

@@ -1,5 +1,5 @@
-//! Arrays that elements are combined into at any places, one after the other: the results of `scatter` and
-//! `select-and-scatter` while they are made.
+//! Arrays that are updated one element at a time, at any positions: the results of `scatter` and
+//! `select-and-scatter` during their computation.
 
 use super::reducer::{element_types, wide_components};
 use super::wide::Wide;
@@ -11,23 +11,24 @@ use crate::function::Function;
 use crate::index::position;
 use hlo_ir::{ComputationId, Dims, ElementType, Literal};
 
-/// N arrays of the same dimensions, and the computation that combines an element of each with an update of each.
+/// N arrays of the same dimensions, and the computation that combines an element of each with an update of
+/// each.
 ///
 /// Sums and products of narrow floats are rounded once, after the last update.
 pub(super) struct Updates<'a> {
     arrays: Vec<&'a mut [u8]>,
     dims: Dims,
-    /// The size of an element of each.
+    /// The element size of each array in bytes.
     sizes: Vec<usize>,
     computation: Function,
-    /// What the computation is applied to, for the next time to use its memory.
+    /// The arguments of the computation. The buffer is reused.
     arguments: Scalars,
-    /// What the components hold that are accumulated in a wider type.
+    /// The accumulators of the components that are accumulated in a wider type.
     sums: Vec<Option<Sums>>,
 }
 
 impl<'a> Updates<'a> {
-    /// Begins with the arrays as they are before the first update.
+    /// Starts with the current contents of the arrays.
     pub(super) fn new(
         ev: &mut Evaluator<'_>,
         computation: ComputationId,
@@ -48,7 +49,7 @@ impl<'a> Updates<'a> {
         Ok(Self { arrays, dims, sizes, computation, arguments: Scalars::new(), sums })
     }
 
-    /// `(output[0][index], …) = computation(output[0][index], …, updates[0], …)`.
+    /// Computes `(output[0][index], …) = computation(output[0][index], …, updates[0], …)`.
     pub(super) fn combine(
         &mut self,
         ev: &mut Evaluator<'_>,
@@ -83,7 +84,7 @@ impl<'a> Updates<'a> {
         Ok(())
     }
 
-    /// Ends with the last update.
+    /// Ends after the last update.
     pub(super) fn finish(self) -> Result<()> {
         for (a, sums) in self.arrays.into_iter().zip(&self.sums) {
             if let Some(sums) = sums {
@@ -94,11 +95,11 @@ impl<'a> Updates<'a> {
     }
 }
 
-/// The running sums, or products, of an array's elements.
+/// The running sums or products of an array's elements.
 struct Sums {
     wide: Wide,
-    /// For the elements that something was combined with: the bits of an `f32`, which all updates of narrower floats are
-    /// accumulated in.
+    /// The accumulators of the elements that were updated, as bits of an `f32`. All updates of narrower
+    /// floats accumulate in `f32`.
     running: Vec<u32>,
     is_touched: Vec<bool>,
 }
@@ -123,7 +124,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Writes what was combined with anything, rounded.
+    /// Writes the updated elements, rounded.
     fn write(&self, array: &mut [u8]) -> Result<()> {
         for (at, &sum) in self.running.iter().enumerate().filter(|(at, _)| self.is_touched[*at]) {
             store(array, self.wide.from.byte_size(), at, self.wide.rounded(sum.into())?)?;

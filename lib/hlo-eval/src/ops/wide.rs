@@ -1,4 +1,4 @@
-//! Sums and products that are accumulated in a wider type than their elements', and rounded once
+//! Sums and products that are accumulated in a wider type than that of their elements, and rounded once
 //! (docs/numerics.md, "Sums").
 
 use super::Result;
@@ -9,27 +9,29 @@ use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, elements, elem
 use bytemuck::Pod;
 use hlo_ir::{ElementType, Op};
 
-/// Combines the neighbours in the bytes of the first, in their order, with the accumulator in those of the second.
+/// A function that combines contiguous elements (first argument), in order, with an accumulator (second
+/// argument).
 type Fold = Box<dyn Fn(&[u8], &mut [u8]) -> std::result::Result<(), KernelError>>;
 
-/// How sums or products of elements of one type are accumulated.
+/// The accumulation of sums or products of elements of one type.
 pub(super) struct Wide {
-    /// The elements' type.
+    /// The type of the elements.
     pub(super) from: ElementType,
-    /// The type that is accumulated in.
+    /// The type of the accumulator.
     pub(super) to: ElementType,
     pub(super) widen: Kernel,
     pub(super) combine: Kernel,
     pub(super) narrow: Kernel,
-    /// `combine` of neighbours with an accumulator, in one loop.
+    /// Applies `combine` to contiguous elements and an accumulator, in one loop.
     pub(super) fold: Fold,
-    /// What changes nothing.
+    /// The neutral element.
     pub(super) neutral: Vec<u8>,
 }
 
 impl Wide {
-    /// In a reduction, whose order is open: sums of what fits `f32` in `f64`, nearer to the truth than any order in
-    /// `f32`. They are infinite where they leave its range, as compiled code's. Products of narrow floats in `f32`.
+    /// Returns the accumulation of a reduction, whose order is unspecified. Sums of types that fit `f32`
+    /// accumulate in `f64`, which is more accurate than any order in `f32`. They are infinite where they
+    /// exceed the range of `f32`, as in compiled code. Products of narrow floats accumulate in `f32`.
     pub(super) fn of_reduction(op: &Op, from: ElementType) -> Option<Self> {
         use ElementType as T;
         match op {
@@ -45,7 +47,8 @@ impl Wide {
         }
     }
 
-    /// Of narrow floats in `f32`, one after the other.
+    /// Returns the accumulation of updates, which are applied one after the other. Narrow floats accumulate
+    /// in `f32`.
     pub(super) fn of_updates(op: &Op, from: ElementType) -> Option<Self> {
         let to = ElementType::F32;
         match op {
@@ -80,18 +83,18 @@ impl Wide {
         }
     }
 
-    /// An element in the wider type.
+    /// Converts an element to the wider type.
     pub(super) fn widened(&self, element: Scalar) -> Result<Scalar> {
         apply(&self.widen, &[(element, self.from.byte_size())], self.to.byte_size())
     }
 
-    /// The sum or product of two numbers of the wider type.
+    /// Returns the sum or product of two numbers of the wider type.
     pub(super) fn combined(&self, a: Scalar, b: Scalar) -> Result<Scalar> {
         let size = self.to.byte_size();
         apply(&self.combine, &[(a, size), (b, size)], size)
     }
 
-    /// What was accumulated, rounded to the elements' type.
+    /// Rounds an accumulator to the type of the elements.
     pub(super) fn rounded(&self, sum: Scalar) -> Result<Scalar> {
         apply(&self.narrow, &[(sum, self.to.byte_size())], self.from.byte_size())
     }

@@ -13,7 +13,7 @@ use hlo_ir::attr::{Covered, ReduceWindowAttrs, SelectAndScatterAttrs, Window, Wi
 use hlo_ir::{Dims, ElementType, Instruction, Literal};
 use smallvec::SmallVec;
 
-/// The window's entries, one a dimension; a window without entries is one of ones.
+/// Returns the window's entries, one per dimension. A window without entries has size 1 in each dimension.
 pub(super) fn window_dims(window: &Window, rank: usize) -> Result<Vec<WindowDim>> {
     let mut dims = window.dims.clone();
     if dims.is_empty() {
@@ -26,14 +26,14 @@ pub(super) fn window_dims(window: &Window, rank: usize) -> Result<Vec<WindowDim>
     Ok(dims)
 }
 
-/// `window_dimensions`: the sizes of the window.
+/// `window_dimensions`: returns the sizes of the window.
 pub(super) fn window_dimensions(window: &[WindowDim]) -> Dims {
     window.iter().map(|w| w.size).collect()
 }
 
-/// The index of the base area, of sizes `dims`, that element `window_index` of the window covers when the window is at
-/// `output_index`; `None` on padding and in the holes of the base dilation (`lhs_dilate`). The window's own holes
-/// (`rhs_dilate`) have no elements.
+/// Returns the index in the base area, of sizes `dims`, that element `window_index` of the window covers when
+/// the window is at `output_index`. Returns `None` on padding and in the holes of the base dilation
+/// (`lhs_dilate`). The holes of the window (`rhs_dilate`) are not elements of it.
 pub(super) fn base_index(
     window: &[WindowDim],
     dims: &[i64],
@@ -55,14 +55,14 @@ pub(super) fn base_index(
     Some(base_index)
 }
 
-/// The elements of an array of sizes `dims` that the window covers at one position, by dimension.
+/// Returns the elements of an array of sizes `dims` that the window covers at one position, by dimension.
 pub(super) fn covered(window: &[WindowDim], dims: &[i64], position: &[i64]) -> SmallVec<[Covered; 4]> {
     let along = window.iter().zip(dims).zip(position);
     along.map(|((w, &size), &position)| w.covered(position, size)).collect()
 }
 
-/// The indices of the elements that the window covers at one position, in row-major order. Neither padding nor holes of
-/// the base dilation take time.
+/// Returns the indices of the elements that the window covers at one position, in row-major order. Padding
+/// and the holes of the base dilation take no time.
 fn covered_indices(
     window: &[WindowDim],
     dims: &[i64],
@@ -73,9 +73,9 @@ fn covered_indices(
     indices(&counts).map(move |at| covered.iter().zip(at).map(|(c, n)| c.pair(n).0).collect())
 }
 
-/// `reduce-window` (semantics, "ReduceWindow"): for each position of the window, starting from the initial values, the
-/// computation is applied to the elements that it covers, in row-major order. Padding is skipped: it holds initial values.
-/// [`Reduction`] says in which types.
+/// `reduce-window` (semantics, "ReduceWindow"): for each position of the window, applies the computation to
+/// the initial values and the covered elements, in row-major order. Padding is skipped, because it contains
+/// initial values. [`Reduction`] defines the types of the accumulators.
 pub(super) fn reduce_window(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -107,9 +107,10 @@ pub(super) fn reduce_window(
     collate(&instr.shape, results)
 }
 
-/// `select-and-scatter` (semantics, "SelectAndScatter"): of the elements that each window covers, in row-major order, the
-/// first one is found that `select` prefers to all later ones; `scatter` combines what the result holds there, at first
-/// the initial value, with the source's element. A window on padding alone selects nothing.
+/// `select-and-scatter` (semantics, "SelectAndScatter"): for each window, finds the first covered element, in
+/// row-major order, that `select` prefers to all later ones. `scatter` then combines the value of the result
+/// at that position, which starts as the initial value, with the element of the source. A window that covers
+/// only padding selects nothing.
 pub(super) fn select_and_scatter(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,

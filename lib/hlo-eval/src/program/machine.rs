@@ -1,5 +1,5 @@
-//! What runs a program: its registers, each of a number of *lanes*, so that one pass through the program serves many
-//! elements.
+//! The machine that runs a program. Each register has a number of *lanes*, so that one pass through the
+//! program processes many elements.
 
 use super::Program;
 use crate::EvalError;
@@ -12,12 +12,12 @@ pub(crate) struct Machine {
     program: Arc<Program>,
     registers: Vec<Vec<u128>>,
     capacity: usize,
-    /// What the last call gave.
+    /// The results of the last call.
     returned: Vec<Scalar>,
 }
 
 impl Machine {
-    /// Registers of up to `capacity` lanes.
+    /// Creates registers with `capacity` lanes.
     pub(crate) fn new(program: Arc<Program>, capacity: usize) -> Self {
         let mut registers: Vec<Vec<u128>> =
             program.types.iter().map(|t| vec![0; (t.byte_size() * capacity).div_ceil(16)]).collect();
@@ -31,7 +31,7 @@ impl Machine {
         Self { program, registers, capacity, returned: Vec::new() }
     }
 
-    /// The work of one run, in operations a lane.
+    /// Returns the cost of one run, in operations per lane.
     pub(crate) fn cost(&self) -> usize {
         self.program.cost()
     }
@@ -45,28 +45,28 @@ impl Machine {
                 .all(|(l, t)| l.shape().as_array().is_some_and(|a| a.element_type == t))
     }
 
-    /// True if the parameters' leaves have the types of the value's.
+    /// Checks whether the leaves of the parameters have the same types as those of the value.
     pub(crate) fn accepts(&self, value: &Literal) -> bool {
         self.leaf_types_are(&self.program.parameters, value)
     }
 
-    /// True if the results' leaves have the types of the value's.
+    /// Checks whether the leaves of the results have the same types as those of the value.
     pub(crate) fn returns(&self, value: &Literal) -> bool {
         self.leaf_types_are(&self.program.results, value)
     }
 
-    /// The types of the results' leaves.
+    /// Returns the types of the results' leaves.
     pub(crate) fn result_types(&self) -> Vec<ElementType> {
         self.program.register_types(&self.program.results).collect()
     }
 
-    /// The lanes of a parameter leaf, for writing.
+    /// Returns the lanes of a parameter leaf, for writing.
     pub(crate) fn parameter_mut(&mut self, index: usize) -> Result<&mut [u8], EvalError> {
         let &register = self.program.parameters.get(index).ok_or_else(|| no_register("parameter", index))?;
         Ok(bytemuck::cast_slice_mut(&mut self.registers[register]))
     }
 
-    /// The lanes of a result leaf; lanes that did not run hold anything.
+    /// Returns the lanes of a result leaf. The contents of lanes that did not run are unspecified.
     pub(crate) fn result(&self, index: usize) -> Result<&[u8], EvalError> {
         let &register = self.program.results.get(index).ok_or_else(|| no_register("result", index))?;
         Ok(bytemuck::cast_slice(&self.registers[register]))
@@ -88,7 +88,8 @@ impl Machine {
                 *slot = &bytemuck::cast_slice(&self.registers[r])[..size(r)];
             }
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
-            // No kernel takes more than three operands: one of a step with more refuses the three.
+            // No kernel has more than three operands. A step with more operands passes three, and the kernel
+            // rejects them.
             let operands = &operands[..step.operands.len().min(3)];
             (step.kernel)(operands, &mut bytes[..size(step.result)])?;
             self.registers[step.result] = out;
@@ -96,7 +97,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs one lane on the given bits of the parameters' leaves; the bits of the results' leaves.
+    /// Runs one lane on the bits of the parameters' leaves. Returns the bits of the results' leaves.
     pub(crate) fn call(&mut self, arguments: &[Scalar]) -> Result<&[Scalar], EvalError> {
         if arguments.len() != self.program.parameters.len() {
             return Err(EvalError::internal(format!(
@@ -111,14 +112,15 @@ impl Machine {
         self.run(1)?;
         self.returned.clear();
         for &register in &self.program.results {
-            // As wide as it was written: to read more, the processor would wait for the memory.
+            // Reads as many bytes as were written. To read more, the processor would have to wait for the
+            // store.
             let bytes: &[u8] = bytemuck::cast_slice(&self.registers[register]);
             self.returned.push(load(bytes, self.program.types[register].byte_size(), 0)?);
         }
         Ok(&self.returned)
     }
 
-    /// Leaves the first parameters as they are in the lanes where `keep` is true, by making them the results.
+    /// In the lanes where `keep` is true, restores the first parameters by copying them to the results.
     pub(crate) fn keep_parameters(&mut self, keep: &[bool]) -> Result<(), EvalError> {
         for index in 0..self.program.results.len() {
             let size = self.program.types[self.program.results[index]].byte_size();

@@ -1,7 +1,7 @@
-//! Scalar programs: a computation on scalars as a list of kernels over registers.
+//! Scalar programs: computations on scalars, compiled to a list of kernels over registers.
 //!
-//! What `reduce`, `map`, `sort`, `scatter` and `while` apply again and again is compiled once; applying it
-//! then neither allocates nor looks at instructions. A [`Machine`] runs it: on one element, as a
+//! Computations that `reduce`, `map`, `sort`, `scatter` and `while` apply many times are compiled once.
+//! Applying a program neither allocates nor inspects instructions. A [`Machine`] runs it on one element, as a
 //! function (`function.rs`) does, or on many at once.
 
 mod machine;
@@ -17,11 +17,11 @@ use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// A compiled computation on scalars (arrays of one element, and tuples of such).
+/// A compiled computation on scalars (arrays of one element, and tuples of them).
 pub(crate) struct Program {
     /// The type of each register.
     types: Vec<ElementType>,
-    /// Registers that hold constants, with their bits.
+    /// The registers of constants, with their bits.
     constants: Vec<(usize, Scalar)>,
     /// The registers of the parameters' leaves.
     parameters: Vec<usize>,
@@ -36,7 +36,7 @@ struct ScalarStep {
     result: usize,
 }
 
-/// What an instruction's value is made of while compiling.
+/// The registers of an instruction's value, during compilation.
 #[derive(Clone)]
 enum Value {
     Register(usize),
@@ -52,7 +52,7 @@ impl Value {
     }
 }
 
-/// Instructions looked at before a computation counts as too large to be compiled.
+/// Maximum number of instructions visited. A larger computation is not compiled.
 const MAX_INSTRUCTIONS: usize = 4096;
 const MAX_INLINE_DEPTH: usize = 32;
 
@@ -64,8 +64,8 @@ struct Compiler<'m> {
 }
 
 impl Program {
-    /// Compiles a computation; `None` if it holds anything but element-wise operations on single elements,
-    /// tuples, and calls of such.
+    /// Compiles a computation. Returns `None` if it contains anything but element-wise operations on single
+    /// elements, tuples, and calls of such computations.
     pub(crate) fn compile(module: &Module, computation: ComputationId, effects: &Effects) -> Option<Program> {
         let program = Program {
             types: Vec::new(),
@@ -85,7 +85,7 @@ impl Program {
         Some(compiler.program)
     }
 
-    /// The work of one run, in operations a lane.
+    /// Returns the cost of one run, in operations per lane.
     pub(crate) fn cost(&self) -> usize {
         self.steps.len() + 1
     }
@@ -101,8 +101,8 @@ impl Compiler<'_> {
         self.program.types.len() - 1
     }
 
-    /// Sets the results: each in a register of its own that a step writes, so that results can become the next
-    /// run's parameters by swapping buffers.
+    /// Sets the results. Each is in a register of its own that a step writes, so that results can become the
+    /// next run's parameters by swapping buffers.
     fn results(&mut self, value: &Value) -> Option<()> {
         let mut registers = Vec::new();
         value.flatten(&mut registers);
@@ -138,7 +138,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Adds the steps of a computation; its value in terms of registers.
+    /// Adds the steps of a computation. Returns the registers of its value.
     fn inline(&mut self, computation: ComputationId, arguments: &[Value], depth: usize) -> Option<Value> {
         if depth > MAX_INLINE_DEPTH || !self.module.has_root(computation) {
             return None;
@@ -165,7 +165,7 @@ impl Compiler<'_> {
         let instr = &self.module[id];
         let operands: Vec<Value> =
             instr.operands.iter().map(|o| values.get(o).cloned()).collect::<Option<_>>()?;
-        // Opcodes that are not named here are compiled if they have a kernel.
+        // Other opcodes are compiled if they have a kernel.
         match &instr.op {
             Op::Parameter(p) => return arguments.get(usize::try_from(p.number).ok()?).cloned(),
             Op::Tuple => return Some(Value::Tuple(operands)),
@@ -208,13 +208,13 @@ impl Compiler<'_> {
     }
 }
 
-/// The element type of a static array of one element.
+/// Returns the element type of a static array with one element.
 pub(crate) fn single_element(shape: &Shape) -> Option<ElementType> {
     let array = shape.as_array()?;
     (array.is_static() && array.checked_element_count() == Some(1)).then_some(array.element_type)
 }
 
-/// `bitcast-convert` between types of whole bytes and the same size.
+/// Returns the kernel of a `bitcast-convert` between types of the same size, each of at least one byte.
 fn reinterpret(from: ElementType, to: ElementType) -> Option<Kernel> {
     let whole = |t: ElementType| t.bit_width() >= 8;
     if !whole(from) || !whole(to) || from.byte_size() != to.byte_size() {
@@ -223,7 +223,7 @@ fn reinterpret(from: ElementType, to: ElementType) -> Option<Kernel> {
     with_storage!(to.byte_size(), T => unary(|x: T| x))
 }
 
-/// The bits of an array of one element.
+/// Returns the bits of an array with one element.
 pub(crate) fn bits_of(value: &Literal) -> Option<Scalar> {
     single_element(value.shape())?;
     let mut wide = [0u8; 16];

@@ -1,12 +1,13 @@
-//! What `Module::access` says that an element is made of, against the interpreter: each element of each operand is
-//! changed, and the elements of the result that change are those that are made of it.
+//! Tests of `Module::access`, which describes the elements that an element of the result depends on, against
+//! the interpreter. The tests change each element of each operand. The elements of the result that change
+//! must be those that depend on it.
 
 use crate::common::module;
 use hlo_eval::{Options, evaluate};
 use hlo_ir::access::ReadFor;
 use hlo_ir::{ElementType, InstrId, Literal, Module, unravel};
 
-/// An instruction on parameters `$0: SHAPE`; integers are given as values: `$1: s32[2] {0, 1}`.
+/// Parses an instruction on parameters `$0: SHAPE`. Integers are given as values: `$1: s32[2] {0, 1}`.
 fn parsed(instruction: &str, operands: &[&str]) -> (Module, Vec<Literal>) {
     let (mut body, mut last, mut inputs) = (String::new(), instruction.to_string(), Vec::new());
     for (i, operand) in operands.iter().enumerate() {
@@ -25,7 +26,7 @@ fn parsed(instruction: &str, operands: &[&str]) -> (Module, Vec<Literal>) {
     (module(&format!("HloModule m\n{functions}ENTRY e {{\n{body}  ROOT r = {last}\n}}\n")), inputs)
 }
 
-/// Different numbers in the shape of the module's result.
+/// Returns different numbers in the shape of the module's result.
 fn numbers(of: &Module) -> Literal {
     let shape = of[of[of.entry()].root()].shape.clone();
     let mut literal = Literal::try_zeros(&shape).expect("a small array");
@@ -39,7 +40,7 @@ fn run(module: &Module, inputs: &[Literal]) -> Vec<f32> {
     result.leaves()[0].elements::<f32>().to_vec()
 }
 
-/// The positions in operand `n` that are said for each element of the result.
+/// Returns for each element of the result the positions in operand `n` that `Module::access` lists for it.
 fn said(module: &Module, root: InstrId, n: usize) -> Option<Vec<Vec<usize>>> {
     let leaves = module[root].shape.leaves();
     let result = leaves[0].as_array().expect("an array");
@@ -54,8 +55,8 @@ fn said(module: &Module, root: InstrId, n: usize) -> Option<Vec<Vec<usize>>> {
         .collect()
 }
 
-/// Changes each element of each operand of floats. With `exact` each element of an array that is said changes the result;
-/// a scalar need not, which may stand for some elements only.
+/// Changes each element of each operand of floats. With `exact`, every listed element of an array must change
+/// the result. A scalar need not, because it may apply to only some elements.
 #[track_caller]
 fn check(exact: bool, instruction: &str, operands: &[&str]) {
     let (module, inputs) = parsed(instruction, operands);
@@ -178,7 +179,7 @@ fn elements_that_are_combined() {
 
 #[test]
 fn elements_of_products_of_groups_and_blocks() {
-    // Rows of the left operand choose the matrix; 3 of them the first, 1 the second.
+    // The rows of the left operand select the matrix: 3 rows the first, 1 row the second.
     check(
         false,
         "f32[4,2] ragged-dot($0, $1, $2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, \
@@ -197,7 +198,8 @@ fn elements_of_products_of_groups_and_blocks() {
          rhs_contracting_dims={1}, lhs_ragged_dims={0}",
         &["f32[3,4,5]", "f32[3,5,2]", "s32[2] {1, 2}"],
     );
-    // Two blocks of the sum and of the left operand's rows; one scale for the right operand's columns together.
+    // Two blocks along the sum and along the left operand's rows. The right operand's columns share one
+    // scale.
     check(
         true,
         "f32[4,2] scaled-dot($0, $1, $2, $3), lhs_contracting_dims={1}, rhs_contracting_dims={0}",

@@ -1,4 +1,4 @@
-//! Operations that apply computations: reductions, windows, sorts, calls, loops and branches.
+//! Tests of operations that apply computations: reductions, windows, sorts, calls, loops and branches.
 
 use crate::common::{self, assert_same, module, run};
 use hlo_eval::{Options, evaluate};
@@ -48,7 +48,7 @@ fn reduce_of_nothing_is_the_initial_value() {
     assert_same(run(&text, &["f32[0,2] {}"]), "f32[2] {5, 5}");
 }
 
-/// Semantics, "Variadic Reduce": argmax with `>=`, so the last of equals.
+/// Semantics, "Variadic Reduce": argmax with `>=`, which returns the last of equal elements.
 #[test]
 fn variadic_reduce_is_applied_in_order() {
     let text = "HloModule m
@@ -72,7 +72,7 @@ ENTRY e {
     assert_same(run(text, &["f32[2,4] {{3, 9, 9, 1}, {7, 2, 3, 4}}"]), "(f32[2], s32[2]) ({9, 7}, {2, 0})");
 }
 
-/// Semantics, "ReduceWindow": the minimum example (here as a maximum of negated values), and dilations.
+/// Semantics, "ReduceWindow": the minimum example (here a maximum of negated values), and dilations.
 #[test]
 fn reduce_window_strides_pads_and_dilates() {
     let x = "f32[5] {-10000, -1000, -100, -10, -1}";
@@ -99,7 +99,7 @@ fn select_and_scatter_adds_to_the_chosen_elements() {
     assert_same(run(&text, &[x, "f32[2,2] {{2, 6}, {1, 3}}"]), want);
 }
 
-/// Numbers from jaxlib 0.10.2: of the windows at 4, 5 and -1 only the first lies inside the operand.
+/// Numbers from jaxlib 0.10.2: of the windows at 4, 5 and -1, only the first is in bounds.
 #[test]
 fn scatter_drops_windows_that_reach_outside() {
     let text = with_scalars(
@@ -110,7 +110,7 @@ fn scatter_drops_windows_that_reach_outside() {
     assert_same(run(&text, &inputs), "f32[6] {0, 1, 2, 0, 3, 4}");
 }
 
-/// Numbers from jaxlib 0.10.2: the second window lies outside in one dimension, the third in the other.
+/// Numbers from jaxlib 0.10.2: the second window is out of bounds in one dimension, the third in the other.
 #[test]
 fn scatter_drops_windows_that_reach_outside_in_any_dimension() {
     let text = with_scalars(
@@ -125,8 +125,8 @@ fn scatter_drops_windows_that_reach_outside_in_any_dimension() {
     assert_same(run(&text, &inputs), want);
 }
 
-/// 256 + 1 is 256 in `bf16`: only a sum in a wider type sees the ones. The same by `reduce` along rows and along
-/// columns, and by `reduce-window`.
+/// 256 + 1 is 256 in `bf16`, so only a sum in a wider type includes the ones. Tests `reduce` along rows and
+/// columns, and `reduce-window`.
 #[test]
 fn sums_of_narrow_floats_are_rounded_once() {
     let body = |entry: &str| {
@@ -143,8 +143,8 @@ fn sums_of_narrow_floats_are_rounded_once() {
     assert_same(run(&windows, &x), "bf16[2,1] {{260}, {5}}");
 }
 
-/// The loop over neighbours keeps the order of the elements: 1 + 2^53 - 2^53 is 0 in this order alone. Sums of f64, as
-/// those of narrower types are exact here.
+/// The loop over contiguous elements keeps their order: 1 + 2^53 - 2^53 is 0 only in this order. The sums are
+/// of f64, because sums of narrower types are exact here.
 #[test]
 fn folds_keep_the_order_of_elements() {
     let reduce = |shape: &str, dims: &str| {
@@ -160,8 +160,8 @@ fn folds_keep_the_order_of_elements() {
     assert_same(run(&reduce("f64[1,3]", "0,1"), &other), "f64[] 1");
 }
 
-/// Every operation that has a loop of its own, against the same operation in a program (a copy
-/// makes it more than one).
+/// Compares every operation that has a fold with the same operation in a program. A copy makes the
+/// computation more than a single operation.
 #[test]
 fn folds_agree_with_programs() {
     let cases = [
@@ -216,7 +216,7 @@ ENTRY e {
     assert_same(run(text, &inputs), "(s32[2,3], f32[2,3]) ({{1, 1, 2}, {0, 3, 3}}, {{2, 3, 1}, {6, 4, 5}})");
 }
 
-/// A comparator that is always true is no order; some permutation must come out.
+/// A comparator that is always true is not an order. The sort must still return some permutation.
 #[test]
 fn sort_by_an_inconsistent_comparator_does_not_fail() {
     let text = "HloModule m
@@ -237,7 +237,7 @@ fn map_applies_a_computation_that_calls_another() {
     assert_same(run(&text, &["f32[3] {1, 2, 3}", "f32[3] {10, 20, 30}"]), "f32[3] {22, 44, 66}");
 }
 
-/// The reducer holds an operation on arrays, so that it cannot become a scalar program.
+/// The reducer contains an operation on arrays, so it can't become a scalar program.
 #[test]
 fn reduce_by_a_computation_with_arrays_inside() {
     let text = "HloModule m
@@ -331,7 +331,7 @@ fn a_petabyte_is_refused_before_it_is_allocated() {
     assert!(e.instruction.is_some());
 }
 
-/// Values die at their last use: a chain of large values needs room for two of them only.
+/// Values are freed at their last use: a chain of large values needs memory for only two of them.
 #[test]
 fn dead_values_do_not_count() {
     let mut text = String::from("HloModule m\nENTRY e {\n x0 = f32[1000] iota(), iota_dimension=0\n");
@@ -343,7 +343,7 @@ fn dead_values_do_not_count() {
     assert!(evaluate(&module(&text), &[], &options).is_ok());
 }
 
-/// The update happens in place, so that the loop's memory stays at one copy.
+/// The update happens in place, so the loop needs memory for only one copy.
 #[test]
 fn updates_in_a_loop_are_in_place() {
     let text = "HloModule m

@@ -1,4 +1,5 @@
-//! Contractions: examples by hand, and random ones against an enumeration that knows nothing of loop nests.
+//! Tests of contractions: examples computed by hand, and random contractions against an enumeration that does
+//! not use loop nests.
 
 use crate::common::{apply, assert_same, literal, module};
 use hlo_eval::{Options, evaluate};
@@ -13,7 +14,7 @@ fn contract(shape: &str, access: &str, inputs: &[&str], want: &str) {
     assert_same(apply(&instruction, inputs), &format!("{shape} {want}"));
 }
 
-/// The same of one operand that is read twice.
+/// Checks a contraction whose operand is read twice.
 fn contract_same(access: &str, input: &str, want: &str) {
     let shape = literal(want).shape().clone();
     let instruction = format!("{shape} contraction($0, $0), access={{{access}}}");
@@ -28,11 +29,11 @@ fn products_and_sums() {
     contract("f32[2,2]", "(d0,d1) <= (d0,d2) + (d2,d1)", &[x, y], "{{2, 1}, {5, 4}}");
     contract("f32[3]", "(d1) *= (d0,d1)", &[x], "{4, 10, 18}");
     contract("f32[]", "() += (d0,d1)", &[x], "21");
-    // An index of the output alone is a broadcast, and a constant one a slice.
+    // An index of the output alone is a broadcast, and a constant index is a slice.
     contract("f32[2,3]", "(d0,d1) = (1,d1)", &[x], "{{4, 5, 6}, {4, 5, 6}}");
 }
 
-/// Pages of the tutorial: "Max Pool 1D", "Skipping", "Cumulative Sum".
+/// Examples from pages of the tutorial: "Max Pool 1D", "Skipping", "Cumulative Sum".
 #[test]
 fn of_the_tutorial() {
     contract("f32[3]", "(d0) >= (2*d0+d1), d1 < 2", &["f32[5] {1, 5, 2, 3, 9}"], "{5, 3, 9}");
@@ -58,7 +59,7 @@ fn comparisons() {
     contract("pred[3,2]", "(d0,d1) = (d0) == (d1)", &[x, y], "{{1, 0}, {0, 0}, {1, 0}}");
     contract("pred[3]", "(d0) >= (d0) == (d1)", &[x, y], "{1, 0, 1}");
     contract("pred[3]", "(d0) <= (d0) == (d1)", &[x, y], "{0, 0, 0}");
-    // What is not equal is 0, and takes part.
+    // A value whose operands are not equal is 0 and takes part in the aggregation.
     let z = "f32[2] {-5, -7}";
     contract("f32[3]", "(d0) += (d0) == (d1) ? (d1)", &[x, y, z], "{-5, 0, -5}");
     contract("f32[3]", "(d0) >= (d0) == (d1) ? (d1)", &[x, y, z], "{0, 0, 0}");
@@ -67,7 +68,7 @@ fn comparisons() {
 
 #[test]
 fn types() {
-    // 1 and 256 times a half of what bf16 has next to it: rounded once.
+    // 1 plus 256 times half the distance to the next bf16 number. The sum is rounded once.
     let ones = format!("bf16[257] {{1{}}}", ", 0.00390625".repeat(256));
     contract("bf16[]", "() += (d0)", &[&ones], "2");
     contract_same("() += (d0) * (d0)", "f16[2] {300, -300}", "f16[] inf");
@@ -102,10 +103,10 @@ fn work_is_counted() {
     assert!(error.message.contains("more than the 100000 operations"), "{}", error.message);
 }
 
-/// The least and greatest value that each index can have where the expressions are within their sizes: by solving for
-/// the indices from as many independent expressions. `None` if there are not so many.
+/// Returns the least and greatest value of each index for which the expressions are within their sizes.
+/// Solves for the indices from as many independent expressions. Returns `None` if there are too few.
 fn box_of_indices(indices: usize, within: &[(Affine, i64)]) -> Option<Vec<(i64, i64)>> {
-    // Rows of [coefficients | identity], reduced to [identity | inverse].
+    // Rows of [coefficients | identity], which are reduced to [identity | inverse].
     let mut sorted: Vec<&(Affine, i64)> = within.iter().collect();
     sorted.sort_by_key(|(_, size)| *size);
     let mut chosen: Vec<&(Affine, i64)> = Vec::new();
@@ -128,7 +129,7 @@ fn box_of_indices(indices: usize, within: &[(Affine, i64)]) -> Option<Vec<(i64, 
     }
     let mut bounds = vec![(0, 0); indices];
     for at in (0..indices).rev() {
-        // Each index from the rows after it that have others.
+        // Eliminates each index from the other rows.
         let pivot = rows[at][..indices].iter().position(|&v| v.abs() > 1e-9)?;
         let row: Vec<f64> = rows[at].iter().map(|v| v / rows[at][pivot]).collect();
         for other in (0..indices).filter(|&o| o != at) {
@@ -150,7 +151,8 @@ fn box_of_indices(indices: usize, within: &[(Affine, i64)]) -> Option<Vec<(i64, 
     Some(bounds)
 }
 
-/// The valid indices, by trying all of a box that is large enough; `None` if it is too large.
+/// Returns the valid indices by testing every index in a box that contains them all, or `None` if the box is
+/// too large.
 fn valid_indices(case: &RandomContraction) -> Option<Vec<Vec<i64>>> {
     let c = &case.contraction;
     let mut within: Vec<(Affine, i64)> = Vec::new();
@@ -177,13 +179,13 @@ fn valid_indices(case: &RandomContraction) -> Option<Vec<Vec<i64>>> {
     Some(all.into_iter().filter(|x| within.iter().all(|w| is_within(w, x))).collect())
 }
 
-/// The position of the element that an access has at some indices.
+/// Returns the position of the element that an access selects at the given indices.
 fn place(access: &[Affine], sizes: &[i64], x: &[i64]) -> usize {
     let at = |e: &Affine| e.constant + e.coefficients.iter().zip(x).map(|(c, x)| c * x).sum::<i64>();
     access.iter().zip(sizes).fold(0, |position, (e, size)| position * size + at(e)) as usize
 }
 
-/// What a contraction of integers gives, and what is not written.
+/// Returns the expected result of a contraction of integers. Elements that are not written are `None`.
 fn expected(case: &RandomContraction, valid: &[Vec<i64>], operands: &[Vec<i64>]) -> Vec<Option<i64>> {
     let c = &case.contraction;
     let mut result = vec![None; case.result.iter().product::<i64>() as usize];
@@ -215,7 +217,7 @@ fn expected(case: &RandomContraction, valid: &[Vec<i64>], operands: &[Vec<i64>])
     result
 }
 
-/// The same numbers in an array of the type.
+/// Returns an array of the type with the given numbers.
 fn array(ty: ElementType, sizes: &[i64], numbers: &[i64]) -> Literal {
     let shape = ArrayShape::new(ty, sizes.iter().copied());
     let mut literal = Literal::try_zeros(&shape.into()).unwrap();
@@ -241,7 +243,7 @@ fn random_contractions() {
             .iter()
             .map(|dims| (0..dims.iter().product()).map(|_: i64| numbers.between(-2, 3)).collect())
             .collect();
-        // Products of many numbers are too large for floats: modulo 2⁶⁴ they are right in any case.
+        // Products of many numbers are too large for floats. As integers modulo 2⁶⁴ they are always correct.
         let is_small = case.contraction.aggregation != Aggregation::Product || valid.len() < 24;
         let ty = if is_small && numbers.one_in(2) { ElementType::F32 } else { ElementType::S64 };
         let is_pred = case.contraction.combination == Combination::Equal;
@@ -259,11 +261,11 @@ fn random_contractions() {
             evaluate(&m, &inputs, &Options::default()).unwrap_or_else(|e| panic!("{}\n{text}", e.message));
         let want = expected(&case, &valid, &operands).into_iter().map(|value| {
             let value = value.unwrap_or(fill.unwrap_or(0));
-            // Of truth values a sum is whether any is true.
+            // A sum of predicates is true if any of them is true.
             if is_pred { value.min(1) } else { value }
         });
         let want = array(result_type, &case.result, &want.collect::<Vec<_>>());
-        // Zeros of floats have signs.
+        // Zeros of floats have signs, so floats are compared by value.
         let same = match result_type {
             ElementType::F32 => got.elements::<f32>() == want.elements::<f32>(),
             _ => got.bytes() == want.bytes(),

@@ -1,4 +1,4 @@
-//! Data movement and indexing; the examples of the semantics where it has some.
+//! Tests of data movement and indexing. They use the examples of the semantics where there are any.
 
 use crate::common::{self, apply, assert_same};
 
@@ -30,7 +30,7 @@ fn transpose_reverse_reshape_slice() {
 
 #[test]
 fn bitcast_reads_memory_by_the_layouts() {
-    // Column-major memory of the matrix is 1 4 2 5 3 6.
+    // In column-major order, the memory of the matrix is 1 4 2 5 3 6.
     let text = "HloModule m\nENTRY e {\n p = f32[2,3]{0,1} parameter(0)\n ROOT r = f32[6]{0} bitcast(p)\n}\n";
     assert_same(common::run(text, &[MATRIX]), "f32[6] {1, 4, 2, 5, 3, 6}");
     let text =
@@ -43,7 +43,7 @@ fn pad_takes_interior_and_negative_padding() {
     let v = "f32[] 9";
     let r = apply("f32[3,6] pad($0, $1), padding=1_0x0_1_1", &[MATRIX, v]);
     assert_same(r, "f32[3,6] {{9, 9, 9, 9, 9, 9}, {1, 9, 2, 9, 3, 9}, {4, 9, 5, 9, 6, 9}}");
-    // The interior comes first: 1 9 2 9 3, then two go in front and one at the end.
+    // Interior padding comes first: 1 9 2 9 3. Then two elements are removed in front and one at the end.
     assert_same(apply("f32[2] pad($0, $1), padding=-2_-1_1", &["f32[3] {1, 2, 3}", v]), "f32[2] {2, 9}");
     assert_same(apply("f32[2] pad($0, $1), padding=-1_-2_1", &["f32[3] {1, 2, 3}", v]), "f32[2] {9, 2}");
     assert_same(apply("f32[3] pad($0, $1), padding=-5_5", &["f32[3] {1, 2, 3}", v]), "f32[3] {9, 9, 9}");
@@ -62,7 +62,7 @@ fn concatenate_and_iota() {
     assert_same(apply("c64[2] iota(), iota_dimension=0", &[]), "c64[2] {(0, 0), (1, 0)}");
 }
 
-/// Semantics, "DynamicSlice" and "DynamicUpdateSlice", with starts that are clamped too.
+/// Semantics, "DynamicSlice" and "DynamicUpdateSlice", also with starts that are clamped.
 #[test]
 fn dynamic_slices_are_clamped() {
     let a = "f32[5] {0, 1, 2, 3, 4}";
@@ -87,7 +87,7 @@ fn gather_takes_rows_and_clamps() {
     assert_same(apply(rows, &[table, "s32[4] {2, 0, -1, 7}"]), "f32[4,2] {{5, 6}, {1, 2}, {1, 2}, {5, 6}}");
     let nd = "f32[2] gather($0, $1), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={1,1}";
     assert_same(apply(nd, &[table, "s32[2,2] {{0, 1}, {2, 1}}"]), "f32[2] {5, 4}");
-    // Batching dimensions: row b of the operand by row b of the indices.
+    // Batching dimensions: row b of the indices selects from row b of the operand.
     let batched = "f32[3,1] gather($0, $1), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}";
     assert_same(apply(batched, &[table, "s32[3,1,1] {{{1}}, {{0}}, {{1}}}"]), "f32[3,1] {{2}, {3}, {6}}");
 }

@@ -1,4 +1,5 @@
-//! Programs on several devices: what collectives give each of them, by the numbers of the semantics' examples.
+//! Tests of programs on several devices: the results of collectives on each device, with the numbers of the
+//! examples in the semantics.
 
 use crate::common::{literal, module};
 use hlo_eval::{EvalError, Options, evaluate_on_devices};
@@ -7,7 +8,8 @@ use hlo_ir::print::print_literal;
 
 const ADD: &str = "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }";
 
-/// Runs a module on its devices; `inputs` has one literal for each, as text, `results` what each gives.
+/// Runs a module on its devices. `inputs` contains one literal per device, as text. Returns the result of
+/// each device.
 fn run(header: &str, body: &str, inputs: &[&str]) -> Result<Vec<String>, EvalError> {
     let module = module(&format!("HloModule m, {header}\n{ADD}\nENTRY e {{\n{body}\n}}\n"));
     let inputs: Vec<Vec<Literal>> = inputs.iter().map(|i| vec![literal(i)]).collect();
@@ -144,7 +146,7 @@ fn narrow_sums_are_rounded_once() {
     let text = "HloModule m, replica_count=4
 add { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT c = bf16[] add(a, b) }
 ENTRY e { x = bf16[1] parameter(0) ROOT r = bf16[1] all-reduce(x), to_apply=add }";
-    // In steps of bf16 each 1 would be lost.
+    // In bf16 each addition of 1 would be lost.
     let inputs = ["bf16[1] {256}", "bf16[1] {1}", "bf16[1] {1}", "bf16[1] {1}"].map(|i| vec![literal(i)]);
     let results = evaluate_on_devices(&module(text), &inputs, &Options::default()).expect("sums");
     assert!(results.iter().all(|r| print_literal(r, None) == "bf16[1] {260}"), "{results:?}");

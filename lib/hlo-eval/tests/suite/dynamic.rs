@@ -1,11 +1,11 @@
-//! Dynamic dimensions: values have the sizes that they came to have. The numbers are jaxlib's, which computes
-//! everything in arrays of the bounds and masks what is beyond the size.
+//! Tests of dynamic dimensions: values have their actual sizes. The expected numbers are jaxlib's. It
+//! computes everything in arrays with the sizes of the bounds and masks the elements beyond the actual size.
 
 use crate::common::{assert_same, run};
 
 const ONE_TO_EIGHT: &str = "f32[8] {1,2,3,4,5,6,7,8}";
 
-/// Runs `body` with `x`, an array of 8, and `d`, its first `n` elements.
+/// Runs `body` with `x`, an array of 8 elements, and `d`, its first `n` elements.
 fn run_sized(body: &str, n: i32) -> Result<hlo_ir::Literal, hlo_eval::EvalError> {
     let text = format!(
         "HloModule m
@@ -25,7 +25,7 @@ fn run_sized(body: &str, n: i32) -> Result<hlo_ir::Literal, hlo_eval::EvalError>
     run(&text, &[ONE_TO_EIGHT, &format!("s32[] {n}")])
 }
 
-/// The sum and the size of a dimension of `s`, an array of the given dimensions.
+/// Returns the sum and the size of a dimension of `s`, an array with the given dimensions.
 fn summed(dimensions: &str, sized: usize) -> String {
     format!(
         "\n sum = f32[] reduce(s, zero), dimensions={{{dimensions}}}, to_apply=add
@@ -115,7 +115,7 @@ fn arrays_of_two_dimensions() {
         let got = run_sized(&format!("{sizes}{s}{}", summed("0,1", sized)), n);
         assert_same(got, &format!("(f32[], s32[]) ({sum}, {size})"));
     }
-    // Merged dimensions: the elements lie side by side, jaxlib has 67 as their sum by position.
+    // Merged dimensions: the elements are contiguous. jaxlib's sum by position is 67.
     let merged = "HloModule m
         add { a = f32[] parameter(0)
           b = f32[] parameter(1)
@@ -144,7 +144,7 @@ fn results_have_their_real_size() {
         run_sized("ROOT r = f32[] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}", 5),
         "f32[] 55",
     );
-    // Slices at run time end where the array ends, and are moved to lie inside of it.
+    // Slices end at the end of the array. Their start is clamped so that they are in bounds.
     let at_four = "i = s32[] constant(4)\n";
     assert_same(
         run_sized(&format!("{at_four}ROOT r = f32[3] dynamic-slice(d, i), dynamic_slice_sizes={{3}}"), 5),
@@ -168,9 +168,9 @@ fn results_have_their_real_size() {
         ),
         "f32[3] {1,5,5}",
     );
-    // Padding that takes away more than there is leaves nothing.
+    // Negative padding that removes more elements than exist leaves none.
     assert_same(run_sized("ROOT r = f32[<=2] pad(d, zero), padding=-3_-3", 4), "f32[0] {}");
-    // What an array is continued with is zero, and the bound makes it static again.
+    // An array is extended with zeros, and the bound makes it static again.
     assert_same(
         run_sized("m = s32[] constant(7)\n ROOT r = f32[<=8] set-dimension-size(d, m), dimensions={0}", 5),
         "f32[7] {1,2,3,4,5,0,0}",

@@ -1,4 +1,5 @@
-//! Asynchronous operations, transfers with the host and within the program, and collectives of one device.
+//! Tests of asynchronous operations, transfers with the host and within the program, and collectives of one
+//! device.
 
 use crate::common::{assert_same, literal, module, run};
 use hlo_eval::{EvalError, Options, evaluate_with_host};
@@ -14,7 +15,7 @@ twice { a = f32[2] parameter(0)
  ROOT r = f32[2] add(a, a) }
 ";
 
-/// Runs an entry whose one parameter is `x = f32[2] {1, 2}`.
+/// Runs an entry computation whose one parameter is `x = f32[2] {1, 2}`.
 fn on_pair(body: &str) -> Result<Literal, EvalError> {
     run(&format!("{FUNCTIONS}ENTRY e {{\n x = f32[2] parameter(0)\n{body}\n}}\n"), &["f32[2] {1, 2}"])
 }
@@ -48,7 +49,7 @@ fn what_is_started_is_done() {
     }
 }
 
-/// Each row is one participant's result by the semantics with groups of one replica.
+/// Each row is the result of one participant by the semantics, with groups of one replica.
 #[test]
 fn collectives_of_one_device() {
     for (body, want) in [
@@ -87,7 +88,8 @@ fn collectives_of_one_device() {
     }
 }
 
-/// Semantics of slices as in `dynamic-slice` and `dynamic-update-slice`: a start is moved so that the slice fits.
+/// Slices behave as in `dynamic-slice` and `dynamic-update-slice`: a start is clamped so that the slice is in
+/// bounds.
 #[test]
 fn a_permute_of_slices_updates_its_output() {
     let text = "HloModule m\nENTRY e {
@@ -166,7 +168,7 @@ fn more_devices_are_refused_by_name() {
     assert_eq!(run(&text, &[]).unwrap_err().message, message);
 }
 
-/// Runs a module with items in the infeed; returns the result and what was sent, as text.
+/// Runs a module with items in the infeed. Returns the result and the items sent to the outfeed, as text.
 fn with_infeed(text: &str, items: &[&str]) -> (Result<String, EvalError>, Vec<String>) {
     let mut host = Queues::with_infeed(items.iter().map(|i| literal(i)));
     let result = evaluate_with_host(&module(text), &[], &Options::default(), &mut host);
@@ -175,7 +177,8 @@ fn with_infeed(text: &str, items: &[&str]) -> (Result<String, EvalError>, Vec<St
     (result.map(|r| show(&r)), host.outfeed.iter().map(show).collect())
 }
 
-/// Three turns: each reads an item, adds it up and sends the sum, though nothing uses the token of the outfeed.
+/// Three iterations. Each reads an item, adds it to the sum and sends the sum, although nothing uses the
+/// token of the outfeed.
 const LOOP: &str = "HloModule m
 condition {
   s = (s32[], s32[], token[]) parameter(0)
@@ -220,7 +223,7 @@ fn infeeds_and_outfeeds_in_a_loop() {
     assert_eq!(result.unwrap_err().message, message);
 }
 
-/// Semantics, "Infeed": for an empty tuple no item is read.
+/// Semantics, "Infeed": an empty tuple reads no item.
 #[test]
 fn tuples_are_items_and_empty_ones_are_none() {
     let text = "HloModule m\nENTRY e {
@@ -254,7 +257,7 @@ fn infeeds_without_an_order_are_refused() {
     );
 }
 
-/// A sender and a receiver in one computation, in either order of their texts.
+/// A sender and a receiver in one computation, whatever their order in the text.
 const EXCHANGE: &str = "HloModule m\nENTRY e {
   x = f32[2] constant({1, 2})
   t = token[] after-all()
@@ -268,7 +271,7 @@ const EXCHANGE: &str = "HloModule m\nENTRY e {
 #[test]
 fn a_program_sends_to_itself() {
     assert_same(run(EXCHANGE, &[]), "f32[2] {1, 2}");
-    // In a loop's body and after the loop, whatever the order that the texts have.
+    // In the body of a loop and after the loop, whatever the order in the text.
     let text = "HloModule m
 condition {
   i = s32[] parameter(0)

@@ -1,5 +1,5 @@
-//! Element-wise operations. Numbers are from the semantics or from jaxlib, or are powers of two and the like
-//! that leave no doubt.
+//! Tests of element-wise operations. The expected numbers are from the semantics, from jaxlib, or simple
+//! cases such as powers of two.
 
 use crate::common::{self, apply, assert_same};
 
@@ -147,7 +147,7 @@ fn transcendental_functions_of_f32_are_rounded_once() {
     assert_same(apply("f32[] atan2($0, $1)", &["f32[] -1", "f32[] -1"]), "f32[] -2.3561945");
 }
 
-/// bf16: 1 + 2⁻⁸ is a tie that goes to even; the sum of three such is rounded at each addition.
+/// In bf16, 1 + 2⁻⁸ is a tie that rounds to even. A sum of three such numbers is rounded at each addition.
 #[test]
 fn narrow_floats_round_once_an_instruction() {
     assert_same(
@@ -192,7 +192,7 @@ fn conversions_saturate_truncate_and_wrap() {
     assert_same(apply("f32[2] convert($0)", &["s32[2] {16777217, 16777219}"]), "f32[2] {16777216, 16777220}");
     assert_same(apply("f32[2] real($0)", &["c64[2] {(1, 2), (-3, 4)}"]), "f32[2] {1, -3}");
     assert_same(apply("c128[1] convert($0)", &["f16[1] {1.5}"]), "c128[1] {(1.5, 0)}");
-    // Rounded once: through f32 it would be 464.
+    // The value is rounded once. By way of f32 it would be 464.
     assert_same(apply("bf16[1] convert($0)", &["f64[1] {465.0000000465}"]), "bf16[1] {466}");
 }
 
@@ -228,7 +228,7 @@ fn complex_functions_do_not_cancel_or_overflow() {
     );
     assert_same(apply("f32[1] abs($0)", &["c64[1] {(3e+38, 4e+37)}"]), "f32[1] {3.0265492e+38}");
     assert_same(apply("c64[1] sqrt($0)", &["c64[1] {(-4, 0)}"]), "c64[1] {(0, 2)}");
-    // ln |z| for |z|² = 1 + 2.5e-13: 1.25e-13, which 1.0 + … would lose.
+    // ln |z| for |z|² = 1 + 2.5e-13 is 1.25e-13, which an addition to 1.0 would lose.
     assert_same(apply("f64[1] real($0)", &["c128[1] {(1, 0)}"]), "f64[1] {1}");
     assert_same(
         apply("c128[1] log($0)", &["c128[1] {(1, 5e-07)}"]),
@@ -251,7 +251,7 @@ fn an_operation_that_a_type_lacks_is_an_error() {
     assert_eq!(e.message, "`floor` works on floating-point types; operand 0 is c64[1]");
 }
 
-/// All pairs of a byte: narrow integers compute in wider ones, and that must not show.
+/// All pairs of a byte: narrow integers are computed in wider types, which must not change the result.
 #[test]
 fn byte_arithmetic_is_that_of_bytes() {
     let pairs: Vec<(i8, i8)> =

@@ -1,4 +1,4 @@
-//! Products, convolutions and random bits.
+//! Tests of products, convolutions, linear algebra and random bits.
 
 use crate::common::{self, apply, assert_same};
 
@@ -39,7 +39,7 @@ fn products_of_wide_complex_numbers() {
 
 #[test]
 fn dot_of_narrow_types_sums_wide() {
-    // 1 + 256 · 2⁻⁸: a sum in bf16 would stay at 1.
+    // 1 + 256 · 2⁻⁸. A sum in bf16 would stay at 1.
     let ones = format!("bf16[257] {{1{}}}", ", 0.00390625".repeat(256));
     let units = format!("bf16[257] {{1{}}}", ", 1".repeat(256));
     let contract = "lhs_contracting_dims={0}, rhs_contracting_dims={0}";
@@ -82,7 +82,7 @@ fn convolution_windows() {
 
 #[test]
 fn convolution_groups() {
-    // Each feature with a kernel of its own.
+    // Each feature has a kernel of its own.
     let x = "s32[1,2,2] {{{1, 2}, {3, 4}}}";
     conv(
         "window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2",
@@ -91,7 +91,7 @@ fn convolution_groups() {
         "s32[1,1,2] {{{10, 100}}}",
         "{{{10, 200}, {30, 400}}}",
     );
-    // Each batch group with output features of its own.
+    // Each batch group has output features of its own.
     conv(
         "window={size=1}, dim_labels=b0f_0io->b0f, batch_group_count=2",
         "s32[1,2,2]",
@@ -127,7 +127,8 @@ fn cholesky_takes_either_triangle() {
     assert_same(r, "f32[2,2] {{nan, nan}, {nan, nan}}");
 }
 
-/// Every combination of sides, triangles and transposes of a = [[2, ·], [1, 4]] against products by hand.
+/// Tests every combination of sides, triangles and transposes of a = [[2, ·], [1, 4]] against products
+/// computed by hand.
 #[test]
 fn triangular_solve_on_both_sides() {
     let a = "f32[2,2] {{2, 9}, {1, 4}}"; // lower: [[2, 0], [1, 4]], upper: [[2, 9], [0, 4]]
@@ -169,7 +170,7 @@ fn fourier_transforms() {
     let spectrum = "c64[3] {(10, 0), (-2, 2), (-2, 0)}";
     assert_same(apply("c64[3] fft($0), fft_type=RFFT, fft_length={4}", &["f32[4] {1, 2, 3, 4}"]), spectrum);
     assert_same(apply("f32[4] fft($0), fft_type=IRFFT, fft_length={4}", &[spectrum]), "f32[4] {1, 2, 3, 4}");
-    // A length that is no power of two; the sum comes out exactly.
+    // A length that is not a power of two. The sum is exact.
     let r =
         apply("c64[3] fft($0), fft_type=FFT, fft_length={3}", &["c64[3] {(1, 0), (1, 0), (4, 0)}"]).unwrap();
     let got = r.elements::<f32>();
@@ -193,7 +194,7 @@ fn batch_normalisation() {
     let inputs = [x, "f32[2] {2, 3}", "f32[2] {1, 0}", mean, variance];
     let r = apply(&format!("f32[2,2] batch-norm-inference($0, $1, $2, $3, $4), {attributes}"), &inputs);
     assert_same(r, "f32[2,2] {{-1, -3}, {3, 3}}");
-    // A gradient that is the same everywhere moves the offset only.
+    // A gradient that is the same everywhere changes only the offset.
     let inputs = [x, ones, mean, variance, "f32[2,2] {{1, 2}, {1, 2}}"];
     let r = apply(
         &format!("(f32[2,2], f32[2], f32[2]) batch-norm-grad($0, $1, $2, $3, $4), {attributes}"),

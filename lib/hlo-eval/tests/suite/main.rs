@@ -1,4 +1,5 @@
-//! The interpreter against expectations, by family of operations. One program, as each one more is linked anew.
+//! Tests of the interpreter, by family of operations. They are one program, because each additional test
+//! program must be linked separately.
 
 mod access;
 mod common;

@@ -1,13 +1,14 @@
-//! Dynamic dimensions: `set-dimension-size`, `get-dimension-size`, `dynamic-reshape`, and what every other
-//! operation is on arrays of the sizes that they have at run time.
+//! Dynamic dimensions: `set-dimension-size`, `get-dimension-size`, `dynamic-reshape`, and all other
+//! operations on arrays with sizes that are known only at run time.
 //!
-//! A value is the array of its real size, under a static shape. So that operations need to know nothing of dynamic
-//! dimensions, an instruction whose operands have other sizes than the module declares is first made into the one on
-//! arrays of those sizes ([`realize`]):
-//! - Dimensions that the operation pairs must have one size. A static dimension of its full size may be paired with a
-//!   smaller one: as in XLA, as much is taken of its beginning.
-//! - Slices end where the array ends, whichever size was asked for.
-//! - The sizes of the result follow by shape inference from the real ones.
+//! A value is the array with its actual sizes, under a static shape. The operations themselves do not handle
+//! dynamic dimensions. Before an instruction runs on operands whose sizes differ from the declared ones, it
+//! is rewritten for the actual sizes ([`realize`]):
+//!
+//! - Dimensions that the operation pairs must have the same size. A static dimension of its full size may be
+//!   paired with a smaller one. As in XLA, it is then truncated to the smaller size.
+//! - Slices end at the end of the array, whatever their declared size.
+//! - Shape inference computes the sizes of the result from the actual sizes.
 
 mod rule;
 mod sizes;
@@ -22,7 +23,7 @@ use rule::{Place, Sizes, rule};
 
 pub(super) use sizes::{dynamic_reshape, get_dimension_size, set_dimension_size};
 
-/// True if the instruction's operands do not all have the sizes that the module declares, or its result is dynamic.
+/// Checks whether an operand's sizes differ from the declared ones, or the result is dynamic.
 pub(crate) fn is_involved<'a>(
     module: &Module,
     instr: &Instruction,
@@ -40,7 +41,7 @@ fn same_sizes(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// True if a value of the one shape may be what is declared with the other: no dimension is larger.
+/// Checks whether a value of shape `real` may be declared with shape `declared`: no dimension is larger.
 pub(super) fn is_within(real: &Shape, declared: &Shape) -> bool {
     match (real, declared) {
         (Shape::Array(r), Shape::Array(d)) => {
@@ -54,8 +55,8 @@ pub(super) fn is_within(real: &Shape, declared: &Shape) -> bool {
     }
 }
 
-/// The instruction on arrays of the sizes that the operands have, which are cut where they are longer than what
-/// they are paired with. `None` if the instruction takes values as they are.
+/// Returns the instruction for the operands' actual sizes, or `None` if the instruction accepts the values as
+/// they are. Operands that are longer than those they are paired with are truncated.
 pub(crate) fn realize(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -85,7 +86,7 @@ pub(crate) fn realize(
             let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
             let inferred =
                 infer_shape(ev.module, &real.op, &shapes).map_err(|e| EvalError::new(e.message))?;
-            // What does not follow from the operands' sizes is as it is written.
+            // Sizes that do not depend on the operands' sizes are those of the declared shape.
             inferred.unwrap_or_else(|| instr.shape.clone())
         }
         Sizes::Broadcast(dimensions) => {
@@ -117,7 +118,7 @@ fn missing() -> EvalError {
     EvalError::internal("an operand is missing")
 }
 
-/// The declared shape with the sizes of another one, static.
+/// Returns the declared shape with the sizes of another shape, as a static shape.
 fn with_sizes(declared: &Shape, real: &Shape) -> Shape {
     match (declared, real) {
         (Shape::Array(d), Shape::Array(r)) => {
@@ -131,7 +132,7 @@ fn with_sizes(declared: &Shape, real: &Shape) -> Shape {
     }
 }
 
-/// The value under a static shape: its sizes are the ones that it has.
+/// Returns the value with a static shape of its actual sizes.
 pub(crate) fn sized(value: Literal) -> Literal {
     if !value.shape().is_dynamic() {
         return value;
@@ -143,7 +144,7 @@ pub(crate) fn sized(value: Literal) -> Literal {
     value.with_shape(shape)
 }
 
-/// The value with every dimension that is declared static as large as it is declared, continued with zeros.
+/// Returns the value with each static dimension extended to its declared size, filled with zeros.
 pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
     match (shape, value.shape()) {
         (Shape::Array(d), Shape::Array(v)) if d.dims != v.dims => {
@@ -163,8 +164,8 @@ pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
     }
 }
 
-/// Makes the dimensions at `places`, which the operation pairs, one size: that of the smallest. A longer one must be
-/// static and of its full size; it is cut.
+/// Truncates the paired dimensions at `places` to the smallest of their sizes. A longer dimension must be
+/// static and have its full size.
 fn agree(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -182,7 +183,7 @@ fn agree(
             smallest = Some((*place, n));
         }
     }
-    // Of no dimensions there is nothing to agree on.
+    // Without dimensions there is nothing to truncate.
     let Some((least, size_wanted)) = smallest else { return Ok(()) };
     for &(o, d) in places {
         let n = size(operands, &(o, d))?;
@@ -208,13 +209,13 @@ fn agree(
     Ok(())
 }
 
-/// The beginning of an array.
+/// Returns the beginning of an array.
 fn cut(ev: &mut Evaluator<'_>, value: Literal, dims: Dims) -> Result<Literal> {
     let shape = ArrayShape::new(array(&value)?.element_type, dims);
     moved(ev, &shape, value, same)
 }
 
-/// Cuts what attributes or other operands say of sizes down to what is there: slices end where the array ends.
+/// Reduces sizes in attributes or other operands to the available sizes: slices end at the end of the array.
 fn cut_attributes(
     instr: &Instruction,
     op: &mut Op,
@@ -257,7 +258,8 @@ fn cut_attributes(
     Ok(())
 }
 
-/// How many blocks the real elements of a scaled operand are in, by the declared size of a block.
+/// Returns the number of blocks that the actual elements of a scaled operand are in. The size of a block is
+/// that of the declared shapes.
 fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: usize) -> Result<Dims> {
     let (value, scale) = (declared_array(module, instr, side)?, declared_array(module, instr, side + 2)?);
     let (real, has) = (operand_array(operands, side)?, operand_array(operands, side + 2)?);
@@ -267,7 +269,7 @@ fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: u
     }
     let mut blocks = Dims::new();
     for (d, &n) in scale.dims.iter().enumerate() {
-        // In no blocks there is nothing.
+        // Without blocks there are no elements.
         let block = value.dims[d] / n.max(1);
         let size = real.dims[d];
         let wanted = if block > 0 { size / block + i64::from(size % block != 0) } else { n };
@@ -283,7 +285,7 @@ fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: u
     Ok(blocks)
 }
 
-/// Cuts operand `n` where it is longer than `sizes`.
+/// Truncates operand `n` where it is longer than `sizes`.
 fn cut_to(ev: &mut Evaluator<'_>, operands: &mut [Literal], n: usize, sizes: &[i64]) -> Result<()> {
     let has = &operand_array(operands, n)?.dims;
     let wanted: Dims = has.iter().zip(sizes).map(|(&d, &s)| d.min(s)).collect();
@@ -293,7 +295,7 @@ fn cut_to(ev: &mut Evaluator<'_>, operands: &mut [Literal], n: usize, sizes: &[i
     Ok(())
 }
 
-/// How often a window fits, dimension by dimension.
+/// Returns the number of positions of a window, for each dimension.
 fn window_places(dims: &[i64], window: &Window) -> Option<Dims> {
     let places = |(&size, w): (&i64, &WindowDim)| -> Option<i64> {
         let dilated =
@@ -305,7 +307,7 @@ fn window_places(dims: &[i64], window: &Window) -> Option<Dims> {
     dims.iter().zip(&window.dims).map(places).collect()
 }
 
-/// The real sizes of a reshape's result.
+/// Returns the actual sizes of a reshape's result.
 fn reshaped(
     module: &Module,
     instr: &Instruction,
@@ -345,7 +347,7 @@ fn reshaped(
     Ok(shape)
 }
 
-/// The real sizes of `pad`'s result; where more is taken away than there is, 0.
+/// Returns the actual sizes of a `pad`'s result. If more elements are removed than exist, the size is 0.
 fn padded(instr: &Instruction, operands: &[Literal]) -> Result<ArrayShape> {
     let real = operand_array(operands, 0)?;
     let Op::Pad(attrs) = &instr.op else { return Err(EvalError::new("not a pad")) };

@@ -1,4 +1,5 @@
-//! For each opcode: how the sizes of its result follow, and which dimensions of its operands must be as long.
+//! Rules for each opcode: how the sizes of the result follow from the operands, and which dimensions of the
+//! operands must have the same size.
 
 use crate::EvalError;
 use crate::ops::Result;
@@ -6,41 +7,42 @@ use hlo_ir::access::loops;
 use hlo_ir::attr::{RaggedDotAttrs, ScanAttrs};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape, SizeRule};
 
-/// A dimension of an operand: the operand's number and the dimension's.
+/// A dimension of an operand: the number of the operand, and that of the dimension.
 pub(super) type Place = (usize, usize);
 
-/// How the sizes of a result follow from the operands'.
+/// How the sizes of a result follow from those of the operands.
 pub(super) enum Sizes {
-    /// The operation takes values as they are: what it gives has the sizes of what it was given or computed.
+    /// The operation accepts values as they are. Its result has the sizes of the value that it passes on or
+    /// computes.
     Carried,
-    /// The bounds: no operand has a say.
+    /// The bounds, independent of the operands.
     Bounds,
-    /// Those of the first operand, as it is or part by part.
+    /// The sizes of the first operand, as a whole or of each part.
     Operand,
-    /// Those that the operands share, scalars aside.
+    /// The sizes that the operands share, except scalars.
     Elementwise,
-    /// By shape inference.
+    /// The sizes that shape inference computes.
     Inferred,
-    /// Mapped by `dimensions`.
+    /// The sizes of the operand, mapped by `dimensions`.
     Broadcast(Dims),
-    /// Those of the operand, and bounds for the dimension that it has more.
+    /// The sizes of the operand, and the bound of the additional dimension.
     Prefix,
-    /// Kept, split or merged.
+    /// The sizes of the operand, which are kept, split or merged.
     Reshaped(Option<i64>),
-    /// As `pad`, but never below 0.
+    /// The sizes of `pad`, but at least 0.
     Padded,
 }
 
-/// How an instruction's sizes follow, and which dimensions of its operands it pairs.
+/// Returns the size rule of an instruction, and the dimensions of its operands that it pairs.
 pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, Vec<Vec<Place>>)> {
     let rank = |o: usize| operands.get(o).and_then(|v| v.shape().as_array()).map_or(0, ArrayShape::rank);
-    // The same dimensions of the operands of a range, but one.
+    // Pairs each dimension of the operands in a range, except `but`.
     let alike = |which: std::ops::Range<usize>, but: Option<i64>| -> Vec<Vec<Place>> {
         let all = which.clone().map(rank).max().unwrap_or(0);
         let places = |d: usize| which.clone().filter(|&o| rank(o) == all).map(|o| (o, d)).collect();
         (0..all).filter(|&d| Some(d as i64) != but).map(places).collect()
     };
-    // Those that the description of what is read walks together.
+    // Pairs the dimensions that share a loop in the description of what the operation reads.
     let together = || {
         let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
         let walked = loops(&instr.op, &shapes, &instr.shape).into_iter().map(|(_, dims)| dims);
@@ -81,7 +83,8 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
     })
 }
 
-/// What batch normalisation pairs: the features of all operands, and all dimensions of an array and its gradient.
+/// Returns the pairs of batch normalisation: the features of all operands, and all dimensions of an array and
+/// its gradient.
 fn features(op: &Op, feature: usize, ranks: &[usize]) -> Vec<Vec<Place>> {
     let whole = ranks.first().copied().unwrap_or(0);
     let place = |(o, &rank): (usize, &usize)| (o, if rank == whole && whole != 1 { feature } else { 0 });
@@ -92,7 +95,7 @@ fn features(op: &Op, feature: usize, ranks: &[usize]) -> Vec<Vec<Place>> {
     all
 }
 
-/// The dimensions of square matrices, and those of right-hand sides on their left or right.
+/// Returns the pairs of square matrices, and of right-hand sides on their left or right.
 fn square(rank: usize, left: Option<bool>) -> Vec<Vec<Place>> {
     let (row, column) = (rank.saturating_sub(2), rank.saturating_sub(1));
     let mut all = vec![vec![(0, row), (0, column)]];
@@ -103,7 +106,7 @@ fn square(rank: usize, left: Option<bool>) -> Vec<Vec<Place>> {
     all
 }
 
-/// The dimension that `scan` goes along, of each of its inputs, which come before what it carries.
+/// Returns the dimension of a `scan` for each of its inputs. The inputs come before the carries.
 fn scanned(a: &ScanAttrs, operands: usize) -> Result<Vec<Place>> {
     let carries = usize::try_from(a.num_carries).ok();
     let inputs = carries.and_then(|carries| operands.checked_sub(carries));
@@ -114,8 +117,8 @@ fn scanned(a: &ScanAttrs, operands: usize) -> Result<Vec<Place>> {
     Ok((0..inputs).map(|o| (o, along)).collect())
 }
 
-/// What `ragged-dot` pairs its group sizes with: the groups of the right operand, and the dimensions before the ragged
-/// one that they may depend on.
+/// Returns the pairs of the group sizes of a `ragged-dot`: the groups of the right operand, and the
+/// dimensions before the ragged one that the group sizes may depend on.
 fn ragged_groups(a: &RaggedDotAttrs, rank: usize, rank_of_sizes: usize) -> Vec<Vec<Place>> {
     let (Some(&ragged), Some(groups)) = (a.lhs_ragged_dims.first(), rank_of_sizes.checked_sub(1)) else {
         return Vec::new();

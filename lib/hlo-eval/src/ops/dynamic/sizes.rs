@@ -6,8 +6,8 @@ use crate::ops::moved::{copy, same};
 use crate::ops::{Result, array, declared_array, dimension, result_array, structural, take};
 use hlo_ir::{ArrayShape, Instruction, Literal};
 
-/// `set-dimension-size` (semantics, "SetDimensionSize"): the first elements of the dimension. One that is made larger
-/// than the array is continued with zeros.
+/// `set-dimension-size` (semantics, "SetDimensionSize"): returns the first elements along the dimension. A
+/// dimension that becomes larger than the array is filled with zeros.
 pub(crate) fn set_dimension_size(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -39,8 +39,8 @@ pub(crate) fn set_dimension_size(
     Ok(result)
 }
 
-/// `get-dimension-size` (semantics, "GetDimensionSize"). A dimension that is declared static has the size that it is
-/// declared with, as in XLA, even if it is part of what was dynamic.
+/// `get-dimension-size` (semantics, "GetDimensionSize"). As in XLA, a dimension that is declared static has
+/// its declared size, even if it was computed from a dynamic one.
 pub(crate) fn get_dimension_size(
     ev: &mut Evaluator<'_>,
     instr: &Instruction,
@@ -55,7 +55,7 @@ pub(crate) fn get_dimension_size(
     structural::relabel(Literal::scalar(result_array(instr)?.element_type, size), &instr.shape)
 }
 
-/// `dynamic-reshape`: the elements in row-major order under the sizes that the operands say.
+/// `dynamic-reshape`: the elements in row-major order, with the sizes in the other operands.
 pub(crate) fn dynamic_reshape(instr: &Instruction, mut operands: Vec<Literal>) -> Result<Literal> {
     let bounds = result_array(instr)?;
     if operands.len() != bounds.rank() + 1 {

@@ -1,5 +1,5 @@
-//! `convolution` by rows of output features, on arrays whose dimensions are in one order: input (batch, spatial, feature),
-//! kernel (spatial, input feature, output feature), output (batch, spatial, feature).
+//! `convolution` by rows of output features. The dimensions of the arrays are first reordered: input (batch,
+//! spatial, feature), kernel (spatial, input feature, output feature), output (batch, spatial, feature).
 
 use crate::evaluator::Evaluator;
 use crate::index::{count, indices, pick, position};
@@ -13,7 +13,7 @@ use crate::ops::{Result, array};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{ArrayShape, ElementType, Literal};
 
-/// The convolution of operands that fit each other and the result, of factors of the type `ty`.
+/// Computes a convolution with factors of type `ty`. The shapes of operands and result are already checked.
 pub(in crate::ops) fn convolution(
     ev: &mut Evaluator<'_>,
     c: &Convolution,
@@ -33,13 +33,13 @@ pub(in crate::ops) fn convolution(
     with_factor!(ty, T => convolve::<T>(c, &input, &kernel, &mut output, shape.element_type))?;
     ev.release(input);
     ev.release(kernel);
-    // Back to the result's order.
+    // Back to the result's order of dimensions.
     moved(ev, shape, output, |result, ordered| {
         output_order.iter().zip(ordered).for_each(|(&d, i)| *i = result[d]);
     })
 }
 
-/// The array with its dimensions in the given order.
+/// Returns the array with its dimensions in the given order.
 fn reorder(ev: &mut Evaluator<'_>, value: Literal, order: &[usize]) -> Result<Literal> {
     let from = array(&value)?;
     if order.iter().copied().eq(0..from.rank()) {
@@ -51,8 +51,9 @@ fn reorder(ev: &mut Evaluator<'_>, value: Literal, order: &[usize]) -> Result<Li
     })
 }
 
-/// For each output position and each window position, adds input times kernel row to the sums of all output features.
-/// Padding and the holes of the base dilation are zeros; they are left out where all products with them are zero.
+/// For each output position and each window position, adds the product of the input and a kernel row to the
+/// sums of all output features. Padding and the holes of the base dilation are zeros. They are skipped if all
+/// products with them are zero.
 fn convolve<T: Factor>(
     c: &Convolution,
     input: &Literal,
@@ -103,7 +104,7 @@ fn convolve<T: Factor>(
     Ok(())
 }
 
-/// The row-major position of the kernel element at an index of the window.
+/// Returns the row-major position of the kernel element at an index of the window.
 fn kernel_position(window: &[WindowDim], window_index: &[i64]) -> usize {
     let along = |w: &WindowDim, k: i64| if w.reversed { w.size - 1 - k } else { k };
     window.iter().zip(window_index).fold(0, |position, (w, &k)| position * w.size + along(w, k)) as usize

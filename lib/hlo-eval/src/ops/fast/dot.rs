@@ -1,4 +1,4 @@
-//! `dot` as a batch of products of matrices, in strips of columns.
+//! `dot` as a batch of matrix products, computed in strips of columns.
 
 use crate::evaluator::Evaluator;
 use crate::index::{count, pick};
@@ -10,7 +10,7 @@ use crate::ops::pointwise::converted;
 use crate::ops::{Result, array};
 use hlo_ir::{ArrayShape, ElementType, Literal};
 
-/// A batch of products of m×k by k×n.
+/// The sizes of a batch of products of m×k by k×n matrices.
 struct Sizes {
     batch: usize,
     m: usize,
@@ -18,7 +18,7 @@ struct Sizes {
     k: usize,
 }
 
-/// The product of operands that fit each other and the result, of factors of the type `ty`.
+/// Computes a product with factors of type `ty`. The shapes of operands and result are already checked.
 pub(in crate::ops) fn dot(
     ev: &mut Evaluator<'_>,
     dims: &DotDims,
@@ -45,7 +45,7 @@ pub(in crate::ops) fn dot(
     Ok(result)
 }
 
-/// An operand as factors, its dimensions in the given order.
+/// Converts an operand to factors, with its dimensions in the given order.
 fn arrange(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType, order: [&[usize]; 3]) -> Result<Literal> {
     let (order, shape) = (order.concat(), array(&value)?);
     if order.iter().copied().eq(0..shape.rank()) {
@@ -58,7 +58,7 @@ fn arrange(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType, order: [&[us
     converted(ev, value, ty)
 }
 
-/// The products, in strips of columns so that the right operand's strip stays in cache.
+/// Computes the products in strips of columns, so that the right operand's strip stays in cache.
 fn multiply<T: Factor>(
     s: &Sizes,
     lhs: &Literal,

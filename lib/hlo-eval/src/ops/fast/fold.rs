@@ -1,4 +1,4 @@
-//! Reducers that are one operation, over neighbouring elements in one loop.
+//! Reducers that are a single operation, applied to contiguous elements in one loop.
 
 use super::wide_lanes;
 use crate::EvalError;
@@ -8,10 +8,11 @@ use crate::ops::reducer::Reduction;
 use bytemuck::Pod;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module, Shape};
 
-/// Combines neighbouring elements, in their order, with an initial value: of `line`, `initial` and the result's bytes.
+/// A function that combines contiguous elements, in order, with an initial value. Its arguments are the bytes
+/// of `line`, of `initial` and of the result.
 pub(super) type Fold = Box<dyn Fn(&[u8], &[u8], &mut [u8]) -> Result<(), EvalError>>;
 
-/// The loop over neighbouring elements, if the reducer is one operation that has one.
+/// Returns the loop over contiguous elements, if the reducer is a single operation with such a loop.
 pub(super) fn of_reduction(module: &Module, reduction: &Reduction<'_>) -> Option<Fold> {
     let &[ty] = &reduction.types[..] else { return None };
     match reduction.wide(0) {
@@ -22,8 +23,8 @@ pub(super) fn of_reduction(module: &Module, reduction: &Reduction<'_>) -> Option
     }
 }
 
-/// The operation of a computation that applies one commutative operation to its two parameters, scalars of the
-/// type `ty`.
+/// Returns the operation of a computation that applies one commutative operation to its two parameters, which
+/// are scalars of type `ty`.
 fn single_operation(
     module: &Module,
     computation: ComputationId,
@@ -42,7 +43,8 @@ fn single_operation(
     (of_parameters && of_type).then_some(op)
 }
 
-/// The fold of an operation: the same function of two elements as its kernel's. `None` where programs do.
+/// Returns the fold of an operation. It combines two elements in the same way as the operation's kernel.
+/// Returns `None` if the operation has no fold; programs then compute it.
 fn of_operation(op: ElementwiseOp<'_>, ty: ElementType) -> Option<Fold> {
     use ElementType as T;
     fn by<E: Pod>(f: impl Fn(E, E) -> E + 'static) -> Option<Fold> {

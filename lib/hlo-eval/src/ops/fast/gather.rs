@@ -1,4 +1,4 @@
-//! `gather` slice by slice.
+//! `gather`, slice by slice.
 
 use super::walk::{Walk, copy_bytes};
 use crate::index::{indices, pick, row_major_strides};
@@ -6,7 +6,7 @@ use crate::ops::indexing::GatherDims;
 use crate::ops::{Result, array};
 use hlo_ir::{Dims, Literal};
 
-/// Copies for each batch index, of those below the given sizes, the slice at its start index.
+/// Copies the slice at its start index for each batch index below the given sizes.
 pub(in crate::ops) fn gather(
     dims: &GatherDims,
     slice_sizes: &[i64],

@@ -1,4 +1,4 @@
-//! `iota` with each number converted once, and written wherever it belongs.
+//! `iota`: converts each number once and writes it to all its positions.
 
 use crate::EvalError;
 use crate::index::count;
@@ -6,10 +6,10 @@ use crate::kernel::{Kernel, elements, elements_mut, with_storage};
 use crate::ops::Result;
 use hlo_ir::ArrayShape;
 
-/// How many numbers are converted at once.
+/// Number of numbers that are converted at once.
 const CHUNK: usize = 256;
 
-/// Writes 0, 1, … along a dimension, by the kernel that converts `s64` to the element type.
+/// Writes 0, 1, … along a dimension. `convert` is the kernel that converts `s64` to the element type.
 pub(in crate::ops) fn fill(shape: &ArrayShape, along: usize, convert: &Kernel, out: &mut [u8]) -> Result<()> {
     if shape.element_count() == 0 {
         return Ok(());

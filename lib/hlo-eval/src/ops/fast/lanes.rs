@@ -1,4 +1,5 @@
-//! Reducers of many results at a time: each pass through the reducer's program serves a number of *lanes*, one a result.
+//! Reducers for many results at a time. Each pass through the reducer's program processes several *lanes*,
+//! one per result.
 
 use super::wide_lanes::WideLanes;
 use crate::EvalError;
@@ -10,16 +11,16 @@ use crate::ops::reducer::Reduction;
 use crate::program::Machine;
 use hlo_ir::{ElementType, Literal};
 
-/// The accumulators of a reduction for a number of results at a time, and what combines them with elements.
+/// The accumulators of a reduction for several results, and the reducer.
 pub(super) struct Lanes {
-    /// The reducer, unless all that it makes are sums and products that are accumulated in a wider type.
+    /// The reducer. `None` if all its results are sums and products that are accumulated in a wider type.
     machine: Option<Machine>,
     wide: Vec<Option<WideLanes>>,
     types: Vec<ElementType>,
 }
 
 impl Lanes {
-    /// Accumulators of up to `capacity` lanes; `None` if the reducer is no program.
+    /// Creates accumulators with `capacity` lanes. Returns `None` if the reducer is not a program.
     pub(super) fn new(
         ev: &mut Evaluator<'_>,
         reduction: &Reduction<'_>,
@@ -38,7 +39,7 @@ impl Lanes {
         Ok(Some(Self { machine, wide, types }))
     }
 
-    /// Begins with the initial values.
+    /// Sets the accumulators to the initial values.
     pub(super) fn begin(&mut self, init_values: &[Literal], lanes: usize) -> Result<()> {
         for (k, (value, wide)) in init_values.iter().zip(&mut self.wide).enumerate() {
             if let Some(wide) = wide {
@@ -52,7 +53,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// Loads the elements at `bases[lane] + offset` of array `k`, to be combined next.
+    /// Loads the elements at `bases[lane] + offset` of array `k` for the next `combine`.
     pub(super) fn load(&mut self, k: usize, from: &[u8], bases: &[usize], offset: usize) -> Result<()> {
         let to = match (&mut self.wide[k], &mut self.machine) {
             (Some(wide), _) => wide.elements_mut(),
@@ -69,7 +70,7 @@ impl Lanes {
         loaded.flatten().ok_or_else(|| EvalError::internal("an element outside of the array would be read"))
     }
 
-    /// Combines the elements with the accumulators, but in the lanes that `skip` names.
+    /// Combines the elements with the accumulators, except in the lanes where `skip` is true.
     pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, lanes: usize, skip: &[bool]) -> Result<()> {
         match &mut self.machine {
             Some(machine) => {

@@ -1,4 +1,4 @@
-//! `map` of a number of elements at a time.
+//! `map` of several elements at a time.
 
 use super::LANES;
 use crate::EvalError;
@@ -8,7 +8,8 @@ use crate::program::{Machine, Program};
 use hlo_ir::Literal;
 use std::sync::Arc;
 
-/// Applies a program of one result to arrays of one size, of its parameters' types.
+/// Applies a program with one result to arrays of the same size whose element types are those of its
+/// parameters.
 pub(in crate::ops) fn map(
     ev: &mut Evaluator<'_>,
     program: Arc<Program>,
@@ -23,7 +24,7 @@ pub(in crate::ops) fn map(
     map_bytes(ev, program, &operands, (result.bytes_mut(), size))
 }
 
-/// The same on the bytes of arrays, each with the size of its elements.
+/// Applies a program to the bytes of arrays, each given with the size of its elements.
 pub(in crate::ops) fn map_bytes(
     ev: &mut Evaluator<'_>,
     program: Arc<Program>,

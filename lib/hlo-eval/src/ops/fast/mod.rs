@@ -1,7 +1,9 @@
-//! Fast paths: the same results as the definitions beside this folder, to the bit, by more elements at a time.
+//! Fast paths: the same results as the definitions in the parent folder, to the bit, but computed for many
+//! elements at a time.
 //!
-//! Each is used where its operation's file calls it, unless [`crate::Options::definitions_only`] is set;
-//! `tests/suite/fast_paths.rs` compares both. A function that gives a `bool` says whether it applied.
+//! The file of an operation calls its fast path unless [`crate::Options::definitions_only`] is set. The tests
+//! in `tests/suite/fast_paths` compare the two. If a function returns a `bool`, it says whether the fast path
+//! applied.
 
 pub(super) mod convolution;
 pub(super) mod dot;
@@ -17,5 +19,5 @@ pub(super) mod scalar_while;
 pub(super) mod walk;
 mod wide_lanes;
 
-/// How many result elements go through a program at a time.
+/// Number of result elements that pass through a program at a time.
 const LANES: usize = 256;

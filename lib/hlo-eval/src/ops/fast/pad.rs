@@ -1,4 +1,4 @@
-//! `pad` as two copies: the padding value everywhere, then the box of operand elements that stay.
+//! `pad` as two copies: the padding value everywhere, then the box of operand elements that remain.
 
 use super::walk::{Walk, copy_bytes};
 use crate::evaluator::Evaluator;
@@ -7,7 +7,7 @@ use crate::ops::{Result, array};
 use hlo_ir::attr::PaddingDim;
 use hlo_ir::{ArrayShape, Dims, Literal};
 
-/// Pads an operand of the result's rank; interior padding is not negative.
+/// Pads an operand of the result's rank. Interior padding must not be negative.
 pub(in crate::ops) fn pad(
     ev: &mut Evaluator<'_>,
     shape: &ArrayShape,
@@ -17,7 +17,7 @@ pub(in crate::ops) fn pad(
 ) -> Result<Literal> {
     let mut result = moved(ev, shape, value, |_, _| ())?;
     let from = array(&operand)?;
-    // The operand elements that land inside, as a box: index i goes to low + i·(interior + 1).
+    // The operand elements in bounds form a box: index i moves to low + i·(interior + 1).
     let (mut source, mut target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
     let mut kept = Dims::new();
     for (d, padding) in padding.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(in crate::ops) fn pad(
         let end = if room <= 0 { 0 } else { ((room - 1) / step + 1).min(from.dims[d]) };
         kept.push((end - first).max(0));
         if end <= first {
-            continue; // no element is copied, the walks do not matter
+            continue; // no element is copied, so the walks are not used
         }
         source.offset += first * source.strides[d];
         target.offset += (padding.low + first * step) * target.strides[d];

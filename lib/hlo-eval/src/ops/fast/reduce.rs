@@ -1,4 +1,4 @@
-//! `reduce` of many results at a time, or of neighbouring elements in one loop.
+//! `reduce` of many results at a time, or of contiguous elements in one loop.
 
 use super::lanes::Lanes;
 use super::{LANES, fold};
@@ -9,7 +9,7 @@ use crate::ops::Result;
 use crate::ops::reducer::Reduction;
 use hlo_ir::{Dims, Literal, unravel};
 
-/// Reduces the dimensions `reduced`; false if the reducer is no program.
+/// Reduces the dimensions `reduced`. Returns false if the reducer is not a program.
 pub(in crate::ops) fn reduce(
     ev: &mut Evaluator<'_>,
     reduction: &Reduction<'_>,
@@ -22,7 +22,7 @@ pub(in crate::ops) fn reduce(
     let (reduced_dims, reduced_strides) = (pick(dims, reduced), pick(&strides, reduced));
     let (outputs, inputs) = (count(&kept_dims), count(&reduced_dims));
     let capacity = LANES.min(outputs.max(1));
-    // Elements that lie side by side are combined in one loop.
+    // Contiguous elements are combined in one loop.
     let fold = match is_dense(&reduced_dims, &reduced_strides) {
         true => fold::of_reduction(ev.module, reduction),
         false => None,
@@ -42,7 +42,7 @@ pub(in crate::ops) fn reduce(
             let size = reduction.types[0].byte_size();
             let out = results[0].bytes_mut()[start * size..].chunks_exact_mut(size);
             for (&base, out) in bases.iter().zip(out) {
-                // Of nothing there is no first element, either.
+                // Without inputs there is no first element either.
                 let elements = if inputs == 0 { 0..0 } else { base * size..(base + inputs) * size };
                 let line = reduction.arrays[0].bytes().get(elements);
                 let line = line.ok_or_else(|| EvalError::internal("a line outside of the array"))?;
@@ -69,7 +69,7 @@ fn place(index: &Dims, strides: &Dims) -> usize {
     index.iter().zip(strides).map(|(&i, &s)| i * s).sum::<i64>() as usize
 }
 
-/// True if the indices below `dims`, in row-major order, are neighbours in memory.
+/// Checks whether the indices below `dims`, in row-major order, are contiguous in memory.
 fn is_dense(dims: &[i64], strides: &[i64]) -> bool {
     let dense = row_major_strides(dims);
     dims.iter().zip(strides).zip(&dense).all(|((&d, s), dense)| d == 1 || s == dense)

@@ -1,4 +1,5 @@
-//! `reduce-window` of many results at a time; of all elements up to each one, from each result to the next.
+//! `reduce-window` of many results at a time. Cumulative reductions instead compute each result from the one
+//! before.
 
 use super::LANES;
 use super::lanes::Lanes;
@@ -12,7 +13,8 @@ use hlo_ir::attr::WindowDim;
 use hlo_ir::{Dims, Literal, unravel};
 use smallvec::SmallVec;
 
-/// Reduces windows of the reduction's arrays; false if the reducer is no program and windows are not cumulative.
+/// Reduces windows of the reduction's arrays. Returns false if the reducer is not a program and the windows
+/// are not cumulative.
 pub(in crate::ops) fn reduce_window(
     ev: &mut Evaluator<'_>,
     reduction: &Reduction<'_>,
@@ -48,7 +50,7 @@ pub(in crate::ops) fn reduce_window(
             for places in &mut covered {
                 let source = places.next();
                 is_done.push(source.is_none());
-                // The element that a finished lane loads is skipped.
+                // A finished lane loads some element, which is then skipped.
                 sources.push(source.unwrap_or(0));
             }
             if is_done.iter().all(|&d| d) {
@@ -66,13 +68,13 @@ pub(in crate::ops) fn reduce_window(
     Ok(true)
 }
 
-/// The elements that a window covers at one position, in row-major order, by their positions in memory.
+/// The elements that a window covers at one position, in row-major order, as positions in memory.
 struct CoveredPlaces {
-    /// The number of elements along each dimension, and the distance from one to the next in memory.
+    /// The number of elements along each dimension, and the distance between neighbours in memory.
     steps: SmallVec<[(i64, i64); 4]>,
     /// The index of the next element among the covered ones.
     at: Dims,
-    /// Its position; `None` after the last element.
+    /// The position of the next element. `None` after the last element.
     next: Option<i64>,
 }
 
@@ -109,7 +111,7 @@ impl Iterator for CoveredPlaces {
     }
 }
 
-/// The dimension along which each window has all elements up to its own, if there is one.
+/// Returns the dimension along which each window contains all elements up to its own, if there is one.
 fn cumulative_dimension(window: &[WindowDim], dims: &[i64]) -> Option<usize> {
     let along = window.iter().position(|w| *w != WindowDim::default())?;
     let size = dims[along];
@@ -118,7 +120,8 @@ fn cumulative_dimension(window: &[WindowDim], dims: &[i64]) -> Option<usize> {
     (only && window[along] == whole).then_some(along)
 }
 
-/// The reductions of all elements up to each one along a dimension: one step leads from each to the next.
+/// Computes the reductions of all elements up to each element along a dimension. One step computes each
+/// result from the one before.
 fn accumulate_along(
     ev: &mut Evaluator<'_>,
     reduction: &Reduction<'_>,
@@ -157,7 +160,7 @@ fn accumulate_along(
     Ok(())
 }
 
-/// The same line by line, for a reducer that is no program.
+/// Computes the reductions line by line, for a reducer that is not a program.
 fn accumulate_lines(
     ev: &mut Evaluator<'_>,
     reduction: &Reduction<'_>,

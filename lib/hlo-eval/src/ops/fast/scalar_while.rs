@@ -1,4 +1,4 @@
-//! `while` on a state of scalars, by programs, without a literal for each value.
+//! `while` with a scalar state. Condition and body run as programs, without a literal for each value.
 
 use crate::EvalError;
 use crate::element::Scalars;
@@ -8,7 +8,8 @@ use crate::program::{Machine, bits_of};
 use hlo_ir::attr::WhileAttrs;
 use hlo_ir::{AlignedBytes, ElementType, Literal};
 
-/// The loop's last state; `None` if the state or what is run on it is of another kind.
+/// Returns the last state of the loop. Returns `None` if the state is not scalar, or if condition or body is
+/// not a program.
 pub(in crate::ops) fn run_while(
     ev: &mut Evaluator<'_>,
     state: &Literal,
@@ -35,7 +36,7 @@ pub(in crate::ops) fn run_while(
     with_scalars(state, &scalars).map(Some)
 }
 
-/// A value of `like`'s shape from the bits of its leaves.
+/// Returns a value with the shape of `like` from the bits of its leaves.
 fn with_scalars(like: &Literal, bits: &[u128]) -> Result<Literal> {
     let mut leaves = Vec::with_capacity(bits.len());
     for (leaf, bits) in like.leaves().into_iter().zip(bits) {

@@ -1,8 +1,9 @@
 //! Copies along affine index maps, by strides.
 //!
-//! An index map says at which index of an array the element for each index of a space lies. Where that index changes by
-//! the same amount with each step along a dimension, as in every operation that moves elements but `gather`, it need not
-//! be computed for each element: a [`Walk`] has where index 0 lies, and the steps.
+//! An index map returns the index in an array for each index of an index space. In every operation that moves
+//! elements, except `gather`, each step along a dimension changes the array index by the same amount. The
+//! position need not be computed for each element then: a [`Walk`] contains the position of index 0 and the
+//! steps.
 
 use crate::EvalError;
 use crate::index::{advance, count, row_major_strides};
@@ -10,8 +11,8 @@ use crate::kernel::{elements, elements_mut, with_storage};
 use bytemuck::Pod;
 use hlo_ir::Dims;
 
-/// A walk through memory: where index 0 lies, and how far neighbours in each dimension are apart (in elements;
-/// zero and negative steps are fine).
+/// A walk through memory: the position of index 0, and the distance between neighbours along each dimension,
+/// in elements. Distances may be zero or negative.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     pub(crate) offset: i64,
@@ -19,12 +20,12 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The walk over a dense row-major array.
+    /// Returns the walk over a dense row-major array.
     pub(crate) fn dense(dims: &[i64]) -> Self {
         Self { offset: 0, strides: row_major_strides(dims) }
     }
 
-    /// True if every index below `dims` lies inside `0..len`.
+    /// Checks whether the walk stays in `0..len` for all indices below `dims`.
     fn stays_inside(&self, dims: &[i64], len: usize) -> bool {
         let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
         for (&d, &s) in dims.iter().zip(&self.strides) {
@@ -35,7 +36,7 @@ impl Walk {
         low >= 0 && high < len as i128
     }
 
-    /// The walk that an affine index map into an array of sizes `of` makes over the indices below `dims`.
+    /// Returns the walk of an affine index map into an array of sizes `of`, for the indices below `dims`.
     pub(crate) fn along(dims: &[i64], of: &[i64], map: impl Fn(&[i64], &mut [i64])) -> Self {
         let strides = row_major_strides(of);
         let place = |index: &[i64]| -> i64 {
@@ -62,7 +63,7 @@ impl Walk {
 
 /// Copies element `from[source(i)]` to `to[target(i)]` for every multi-index `i` below `dims`.
 ///
-/// An error if a walk leaves its slice, which only a module that the verifier refuses can cause.
+/// Fails if a walk leaves its slice. No verified module causes this.
 pub(crate) fn copy_walk<T: Pod>(
     dims: &[i64],
     from: &[T],
@@ -108,7 +109,7 @@ pub(crate) fn copy_walk<T: Pod>(
     }
 }
 
-/// [`copy_walk`] on elements of `size` bytes.
+/// Like [`copy_walk`], on elements of `size` bytes.
 pub(crate) fn copy_bytes(
     size: usize,
     dims: &[i64],

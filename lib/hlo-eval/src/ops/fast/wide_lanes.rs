@@ -1,14 +1,14 @@
-//! Accumulators in wider types, of a number of lanes.
+//! Accumulators in wider types, with several lanes.
 
 use crate::kernel::KernelError;
 use crate::ops::wide::Wide;
 
 type Result<T> = std::result::Result<T, KernelError>;
 
-/// Elements that are widened at a time.
+/// Number of elements that are widened at a time.
 const CHUNK: usize = 256;
 
-/// Bytes that are aligned for every element type.
+/// Bytes with an alignment that suits every element type.
 #[derive(Clone, Default)]
 struct Buffer(Vec<u128>);
 
@@ -26,7 +26,7 @@ impl Buffer {
     }
 }
 
-/// `initial` and the elements of `line`, one after the other.
+/// Combines `initial` with the elements of `line`, one after the other.
 pub(super) fn fold(wide: &Wide, line: &[u8], initial: &[u8], out: &mut [u8]) -> Result<()> {
     let (from, to) = (wide.from.byte_size(), wide.to.byte_size());
     let (mut sum, mut terms) = (Buffer::new(to), Buffer::new(CHUNK * to));
@@ -39,7 +39,7 @@ pub(super) fn fold(wide: &Wide, line: &[u8], initial: &[u8], out: &mut [u8]) -> 
     (wide.narrow)(&[&sum.bytes()[..to]], out)
 }
 
-/// Accumulators of a number of lanes.
+/// Accumulators with several lanes.
 pub(super) struct WideLanes {
     wide: Wide,
     elements: Buffer,
@@ -64,17 +64,18 @@ impl WideLanes {
         Ok(())
     }
 
-    /// The elements that are combined next.
+    /// Returns the elements of the next `combine`.
     pub(super) fn elements(&self) -> &[u8] {
         self.elements.bytes()
     }
 
-    /// The same, for writing.
+    /// Returns the elements of the next `combine`, for writing.
     pub(super) fn elements_mut(&mut self) -> &mut [u8] {
         self.elements.bytes_mut()
     }
 
-    /// Combines the elements of the first lanes with the accumulators, but of those that `skip` names.
+    /// Combines the elements of the first lanes with the accumulators, except in the lanes where `skip` is
+    /// true.
     pub(super) fn combine(&mut self, lanes: usize, skip: &[bool]) -> Result<()> {
         let (from, to) = (self.wide.from.byte_size(), self.wide.to.byte_size());
         let terms = &mut self.terms.bytes_mut()[..lanes * to];
@@ -88,7 +89,7 @@ impl WideLanes {
         Ok(())
     }
 
-    /// The accumulators, rounded.
+    /// Writes the accumulators, rounded.
     pub(super) fn write(&self, lanes: usize, out: &mut [u8]) -> Result<()> {
         let sums = &self.sums.bytes()[..lanes * self.wide.to.byte_size()];
         (self.wide.narrow)(&[sums], &mut out[..lanes * self.wide.from.byte_size()])

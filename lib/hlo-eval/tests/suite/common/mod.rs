@@ -1,16 +1,16 @@
-//! What the tests share: modules and values as HLO text.
+//! Shared test functions: modules and values as HLO text.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use hlo_eval::{EvalError, Options, evaluate};
 use hlo_ir::{ElementType, Literal, Module};
 
-/// The module that the text describes.
+/// Parses a module.
 pub fn module(text: &str) -> Module {
     hlo_parser::parse_module(text).unwrap_or_else(|d| panic!("{}\n{text}", d[0].message))
 }
 
-/// The literal that the text spells.
+/// Parses a literal.
 pub fn literal(text: &str) -> Literal {
     hlo_parser::parse_literal(text).unwrap_or_else(|d| panic!("{}\n{text}", d[0].message))
 }
@@ -21,7 +21,7 @@ pub fn run(text: &str, inputs: &[&str]) -> Result<Literal, EvalError> {
     evaluate(&module(text), &inputs, &Options::default())
 }
 
-/// Runs one instruction on parameters: `$0` and so on in `instruction` become their names.
+/// Runs one instruction on parameters. `$0` and so on in `instruction` are replaced by their names.
 pub fn apply(instruction: &str, inputs: &[&str]) -> Result<Literal, EvalError> {
     let mut body = String::new();
     let mut last = instruction.to_string();
@@ -33,7 +33,7 @@ pub fn apply(instruction: &str, inputs: &[&str]) -> Result<Literal, EvalError> {
     run(&format!("HloModule m\nENTRY e {{\n{body}  ROOT r = {last}\n}}\n"), inputs)
 }
 
-/// Fails unless both have the same bits, NaN counting as NaN and layouts not at all.
+/// Fails unless both have the same bits. Any NaN equals any other NaN, and layouts are ignored.
 #[track_caller]
 pub fn assert_same(got: Result<Literal, EvalError>, want: &str) {
     let got = got.unwrap_or_else(|e| panic!("{}", e.message));

@@ -1,6 +1,6 @@
-//! The fast paths against the definitions: random small cases of every operation that has both, for every element type
-//! that it takes, must give the same bits. Which NaN arithmetic makes is open (docs/numerics.md); that elements are NaN
-//! must be the same.
+//! Tests of the fast paths against the definitions. Random small cases of every operation that has both, for
+//! every element type that it accepts, must produce the same bits. NaN bits are unspecified
+//! (docs/numerics.md), so NaNs only need to be in the same elements.
 
 mod cases;
 
@@ -9,7 +9,7 @@ use hlo_eval::{Options, evaluate};
 use hlo_ir::{ElementType, FloatFormat, Literal};
 use hlo_testing::Numbers;
 
-/// Random numbers, the same ones in every run.
+/// A random number generator that produces the same numbers in every run.
 pub struct Random(Numbers);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         self.0.bits()
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, inclusive.
     pub fn within(&mut self, low: i64, high: i64) -> i64 {
         low + (self.next() % (high - low + 1) as u64) as i64
     }
@@ -30,7 +30,7 @@ impl Random {
         from[self.within(0, from.len() as i64 - 1) as usize]
     }
 
-    /// The numbers below `n` in any order.
+    /// Returns the numbers below `n` in random order.
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
@@ -50,7 +50,8 @@ pub struct Case {
     pub inputs: Vec<String>,
 }
 
-/// Numbers of a type and shape: small ones with many bits, now and then zeros of both signs, infinities and NaNs.
+/// Returns an array of random numbers as text: mostly small numbers with many bits, sometimes zeros of both
+/// signs, infinities and NaNs.
 pub fn array(r: &mut Random, ty: ElementType, dims: &[i64]) -> String {
     fn real(r: &mut Random, ty: ElementType) -> String {
         match ty {
@@ -60,7 +61,7 @@ pub fn array(r: &mut Random, ty: ElementType, dims: &[i64]) -> String {
                 r.within(-half, half - 1).to_string()
             }
             t if t.is_integer() => r.within(0, (1i64 << t.bit_width().min(40)) - 1).to_string(),
-            // Without a sign, or without room for one.
+            // The type has no sign, or no bits to spare for one.
             ElementType::F8E8M0Fnu => ["0.5", "1", "2", "4"][r.within(0, 3) as usize].into(),
             _ if r.one_in(30) => "-0.0".into(),
             t if r.one_in(40) && t.bit_width() >= 16 => {
@@ -90,7 +91,7 @@ pub fn list<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Runs a case by the fast paths and by the definitions alone.
+/// Runs a case with the fast paths and with the definitions only, and compares the results.
 #[track_caller]
 fn compare(case: &Case) {
     let module = module(&case.text);
@@ -112,7 +113,7 @@ fn compare(case: &Case) {
     }
 }
 
-/// True if both have the same bits, NaN counting as NaN.
+/// Checks whether both have the same bits, where any NaN equals any other NaN.
 fn same(a: &Literal, b: &Literal) -> bool {
     let Some(shape) = a.shape().as_array() else { return a == b };
     let ty = shape.element_type.real_type();
@@ -125,7 +126,7 @@ fn same(a: &Literal, b: &Literal) -> bool {
     a.bytes().len() == b.bytes().len() && pairs.into_iter().all(|(a, b)| a == b || is_nan(a) && is_nan(b))
 }
 
-/// Compares a number of cases for each element type that `takes` accepts.
+/// Compares `count` cases for each element type that `takes` accepts.
 fn for_types(
     seed: u64,
     count: usize,

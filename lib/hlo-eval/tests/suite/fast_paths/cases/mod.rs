@@ -1,4 +1,4 @@
-//! Random cases: one instruction each, with what it applies.
+//! Random cases: modules with one instruction and the computations that it applies.
 
 mod moves;
 mod products;

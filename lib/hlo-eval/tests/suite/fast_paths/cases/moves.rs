@@ -1,4 +1,4 @@
-//! Operations that move elements, and loops on scalars.
+//! Random cases of operations that move elements, and of loops on scalars.
 
 use super::entry;
 use super::reductions::sizes;
@@ -18,7 +18,7 @@ pub fn gather(r: &mut Random, ty: ElementType) -> Case {
     let map = r.permutation(rank)[..components].to_vec();
     let vector_dim = r.within(0, batch_rank as i64) as usize;
     let mut index_dims = batch.clone();
-    // Without the dimension of index vectors each is one number.
+    // Without the dimension of index vectors, each index vector is one number.
     let vector_dim = if components == 1 && r.one_in(2) {
         batch_rank
     } else {

@@ -1,4 +1,4 @@
-//! `dot` and `convolution`.
+//! Random cases of `dot` and `convolution`.
 
 use super::entry;
 use super::reductions::window;
@@ -16,7 +16,8 @@ pub fn dot(r: &mut Random, ty: ElementType) -> Case {
     if right > 0 && r.one_in(6) {
         right_sizes[0] = r.within(120, 140);
     }
-    // The dimensions of an operand in any order, and where its batch and contracting ones come to be.
+    // The dimensions of an operand in any order, and the resulting positions of its batch and contracting
+    // dimensions.
     let mut operand = |free: &[i64]| {
         let sizes = [&batch_sizes[..], &contracted, free].concat();
         let order = r.permutation(sizes.len());
@@ -70,7 +71,7 @@ pub fn convolution(r: &mut Random, ty: ElementType) -> Case {
         false => window,
     };
     let outputs = group_outputs * feature_groups * batch_groups;
-    // Labels are a letter a dimension; of each array the dimensions come in any order.
+    // Labels have one letter per dimension. The dimensions of each array are in any order.
     let mut arranged = |letters: [char; 2], sizes: [i64; 2], spatial_sizes: &[i64]| {
         let mut labels: Vec<(String, i64)> = letters.iter().map(|c| c.to_string()).zip(sizes).collect();
         labels.extend(spatial_sizes.iter().enumerate().map(|(i, &n)| (i.to_string(), n)));

@@ -1,4 +1,4 @@
-//! `reduce`, `reduce-window` and `map` with reducers of all kinds.
+//! Random cases of `reduce`, `reduce-window` and `map` with reducers of all kinds.
 
 use super::entry;
 use crate::fast_paths::{Case, Random, array, list, shape};
@@ -18,7 +18,7 @@ fn reducer(r: &mut Random, ty: ElementType) -> String {
         0..=2 => format!("  ROOT r = {t} {first}(a, b)\n"),
         3 => format!("  ROOT r = {t} {first}(b, a)\n"),
         4 => format!("  c = {t} {first}(a, b)\n  ROOT r = {t} {second}(c, a)\n"),
-        // The sort makes it a computation that is no program.
+        // The sort prevents compilation to a program.
         _ => {
             let pair = shape(ty, &[2]);
             let one = shape(ty, &[1]);
@@ -102,7 +102,7 @@ pub fn window(r: &mut Random, dims: &[i64]) -> (String, Vec<i64>) {
         let dilated = |n: i64, by: i64| if n == 0 { 0 } else { (n - 1) * by + 1 };
         let (size, stride) = (r.within(1, 3), r.within(1, 3));
         let (base, own) = (r.within(1, 2), r.within(1, 2));
-        // No more may be taken away than there is.
+        // Negative padding must not remove more elements than exist.
         let low = r.within(-1, 3).max(-dilated(n, base));
         let high = r.within(-1, 3).max(-dilated(n, base) - low);
         let room = dilated(n, base) + low + high - dilated(size, own);
