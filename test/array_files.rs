@@ -1,16 +1,17 @@
-//! Files with arrays that are made on the spot: safetensors files, hostile ones above all, and what is no regular file.
+//! Tests of array files that are created during the test: safetensors files, mainly hostile ones, and files
+//! that are not regular.
 
 use crate::cli::{RUN, axpy, fails, folder, run, succeeds};
 use std::path::Path;
 use std::process::Command;
 
-/// A file of tensors with this header and these elements.
+/// Writes a safetensors file with this header and these elements.
 fn safetensors(path: &str, header: &str, data: &[u8]) {
     let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat();
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Whatever stands in a safetensors file, what is wrong is said with its name.
+/// Errors in a safetensors file are reported with the name of the file.
 #[test]
 fn safetensors_files_that_are_wrong() {
     let (folder, path) = axpy("safetensors-wrong");
@@ -61,7 +62,7 @@ fn safetensors_files_that_are_wrong() {
     }
 }
 
-/// Tensors of another type or other sizes than their parameters', for several of them, or for none.
+/// Tensors with other types or sizes than their parameters, with several matching parameters, or with none.
 #[test]
 fn safetensors_files_that_do_not_fit() {
     let (folder, path) = axpy("safetensors-misfit");
@@ -97,7 +98,7 @@ fn safetensors_files_that_do_not_fit() {
     let arguments = with(&["a", "x", "fine"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     assert_eq!(succeeds(RUN, &arguments), "f32[4] {0, 0, 0, 0}\n");
-    // Another array than the module has parameters for.
+    // One more array than the module has parameters.
     let array = at("y.npy");
     succeeds(RUN, &[&arguments[..], &["-o", &array]].concat());
     fails(
@@ -130,7 +131,7 @@ fn results_that_safetensors_has_no_type_for() {
     assert!(!Path::new(&output).exists());
 }
 
-/// Two parameters, of which one tensor could be either.
+/// Two parameters that the name of one tensor could refer to.
 #[test]
 fn tensors_whose_names_are_ambiguous() {
     let folder = folder("safetensors-ambiguous");
@@ -151,7 +152,7 @@ fn tensors_whose_names_are_ambiguous() {
     );
 }
 
-/// Arrays come through a pipe, too.
+/// Arrays can also be read from a pipe.
 #[test]
 #[cfg(target_os = "linux")]
 fn arrays_that_can_not_be_mapped() {

@@ -1,5 +1,5 @@
-//! Tests of the tools that a text test can't express: exit codes, files that are made on the spot (hostile ones
-//! above all), results written and read back.
+//! Tests of the tools that text tests can't express: exit codes, files that are created during the test
+//! (mainly hostile ones), and results that are written and read back.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 const OPT: &str = env!("CARGO_BIN_EXE_hlo-opt");
 pub const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
 
-/// An empty folder of the test's own.
+/// Creates an empty folder for a test.
 pub fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(test);
     let _ = std::fs::remove_dir_all(&folder);
@@ -19,7 +19,7 @@ pub fn run(program: &str, arguments: &[&str]) -> Output {
     Command::new(program).args(arguments).output().unwrap()
 }
 
-/// Runs a tool that must end with `code` and say `message` on standard error, without a panic.
+/// Runs a tool that must end with `code` and print `message` to standard error, without a panic.
 #[track_caller]
 pub fn fails(program: &str, arguments: &[&str], code: i32, message: &str) {
     let output = run(program, arguments);
@@ -36,7 +36,7 @@ pub fn succeeds(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Both tools must refuse a file of these contents, with this message.
+/// Checks that both tools reject a file with these contents, with this message.
 #[track_caller]
 fn both_refuse(test: &str, contents: &[u8], message: &str) {
     let path = folder(test).join("input.hlo");
@@ -102,7 +102,8 @@ fn a_truncated_module() {
     for end in 1..AXPY.len() - 2 {
         let path = folder("truncated").join("input.hlo");
         std::fs::write(&path, &AXPY[..end]).unwrap();
-        // Every sixteenth by both tools; a process for each byte would take long.
+        // Runs both tools on every sixteenth prefix only, because a process for each byte would take too
+        // long.
         if end % 16 == 0 {
             fails(OPT, &[path.to_str().unwrap()], 1, "error");
             fails(RUN, &["--engine=eval", path.to_str().unwrap()], 1, "error");
@@ -197,7 +198,7 @@ fn results_are_written_and_read_back() {
     for expected in [at("results.npz"), at("result.npy"), at("new-folder/out_0.npy")] {
         with(&["--quiet", "--expected", &expected]);
     }
-    // What one run writes another takes as its inputs.
+    // One run reads the results of another as its inputs.
     let negate = "HloModule n\n\nENTRY main {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p)\n}\n";
     std::fs::write(at("negate.hlo"), negate).unwrap();
     for file in ["results.npz", "result.npy"] {
@@ -207,7 +208,7 @@ fn results_are_written_and_read_back() {
     fails(RUN, &[&at("negate.hlo"), "--engine=eval", "--inputs", &path], 1, "not a .npy file");
 }
 
-/// A big-endian file in Fortran order, as numpy writes one, for a parameter of either order of dimensions.
+/// A big-endian file in Fortran order, as numpy writes one, for parameters of both orders of dimensions.
 #[test]
 fn files_in_fortran_order_are_taken_as_they_are() {
     let folder = folder("fortran-order");
@@ -281,7 +282,7 @@ fn timings_are_json_if_asked_for() {
 fn standard_input_is_read_for_a_dash() {
     use std::io::Write;
     use std::process::Stdio;
-    // hlo-opt reads it without one, too.
+    // hlo-opt also reads standard input without an argument.
     for (program, arguments) in [(OPT, &["-"][..]), (OPT, &[]), (RUN, &["-"])] {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -295,7 +296,8 @@ fn standard_input_is_read_for_a_dash() {
     }
 }
 
-/// The objects that a tool writes to standard error with `--diagnostics=json`; it must end with `code`.
+/// Returns the objects that a tool writes to standard error with `--diagnostics=json`. The tool must end with
+/// `code`.
 #[track_caller]
 fn objects(program: &str, arguments: &[&str], code: i32) -> Vec<serde_json::Value> {
     let output = run(program, &[arguments, &["--diagnostics=json"]].concat());
@@ -355,7 +357,7 @@ fn binary_files_are_named() {
     both_refuse("bytecode", b"ML\xefR\x0dStableHLO_v1\0", "bytecode");
 }
 
-/// A loop without end ends with the interrupt that Ctrl-C sends, whichever engine runs it.
+/// The interrupt that Ctrl-C sends ends an infinite loop in both engines.
 #[test]
 #[cfg(unix)]
 fn an_interrupt_ends_a_loop_without_end() {
@@ -372,8 +374,8 @@ fn an_interrupt_ends_a_loop_without_end() {
     for engine in engines {
         let mut command = Command::new(RUN);
         command.arg(&path).args(["--engine", engine, "--input", "s32[] 0"]);
-        // Tests that run in the background of a shell are started with interrupts ignored, as all that they start.
-        // SAFETY: `signal` is what a process may call between fork and exec.
+        // If tests run in the background of a shell, they and all their child processes ignore interrupts.
+        // SAFETY: a process may call `signal` between fork and exec.
         unsafe {
             command.pre_exec(|| {
                 libc::signal(libc::SIGINT, libc::SIG_DFL);
@@ -381,7 +383,7 @@ fn an_interrupt_ends_a_loop_without_end() {
             });
         }
         let mut child = command.spawn().unwrap();
-        // Long enough for the loop to have begun.
+        // Long enough for the loop to start.
         std::thread::sleep(Duration::from_secs(2));
         assert!(child.try_wait().unwrap().is_none(), "{engine}: the loop has an end");
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -401,7 +403,7 @@ fn an_interrupt_ends_a_loop_without_end() {
     }
 }
 
-/// Without code generation what needs it says so at once, and what would need it.
+/// Without code generation, a tool that needs it fails at once and says what needs it.
 #[cfg(not(feature = "codegen"))]
 #[test]
 fn what_needs_code_generation_says_so() {
@@ -415,14 +417,15 @@ fn what_needs_code_generation_says_so() {
     succeeds(RUN, &[path, "--bisect-passes", "--random-inputs=1"]);
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 #[cfg(feature = "codegen")]
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let below = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
     std::fs::read_dir(folder).unwrap().flat_map(|entry| below(entry.unwrap().path())).collect()
 }
 
-/// `-g` writes what `perf inject --jit` reads: functions with the names of their instructions, and lines of the module.
+/// `-g` writes the input of `perf inject --jit`: functions with the names of their instructions, and lines of
+/// the module.
 #[cfg(feature = "codegen")]
 #[test]
 fn perf_is_told_of_compiled_code() {
@@ -444,7 +447,7 @@ fn perf_is_told_of_compiled_code() {
     }
 }
 
-/// When each device of a program waits, as a picture and as events.
+/// The times at which each device of a program waits, as a picture and as events.
 #[test]
 fn timelines_of_devices() {
     let folder = folder("timelines");
@@ -474,7 +477,7 @@ ENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] all-reduce(x), to_apply=add }
     let events = events["traceEvents"].as_array().unwrap();
     let count = |name: &str| events.iter().filter(|e| e["name"] == name).count();
     assert_eq!((count("run"), count("thread_name")), (4, 2));
-    // Each device comes to each of the two.
+    // Each device reaches both collectives.
     assert_eq!(count("`all-reduce` `y`"), 4);
     let alone = [path, "--num-replicas=1", "--engine=eval", "--random-inputs", "--timeline=x.svg"];
     fails(RUN, &alone, 2, "--timeline shows what devices wait for, and the program runs on one device");

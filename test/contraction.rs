@@ -1,4 +1,5 @@
-//! Random contractions by both engines. `HLO_CONTRACTIONS=N` tries N modules instead of some dozens.
+//! Random contractions in both engines. `HLO_CONTRACTIONS=N` sets the number of modules. The default is a few
+//! dozen.
 
 use crate::random::{Compilation, eval_options, run};
 use hlo_ir::contraction::Aggregation;
@@ -6,7 +7,7 @@ use hlo_ir::{ElementType as E, Literal, Op, Shape};
 use hlo_testing::generate::random_contraction;
 use hlo_testing::{Numbers, agree, values};
 
-/// A module is compiled as a whole: several in one take less time.
+/// Number of contractions per module. A module is compiled as a whole, so fewer modules take less time.
 const IN_ONE_MODULE: usize = 6;
 
 fn seeds() -> std::ops::Range<u64> {
@@ -14,7 +15,8 @@ fn seeds() -> std::ops::Range<u64> {
     0..n.unwrap_or(60)
 }
 
-/// Instructions of some contractions, of elements of all types and of sizes that are vectors with a rest, or small.
+/// Returns a module with several contractions. Elements have all types. Sizes are small, or large enough for
+/// whole vectors and a remainder.
 fn module(numbers: &mut Numbers) -> String {
     let (mut body, mut parameters, mut results) = (String::new(), 0, Vec::new());
     for _ in 0..IN_ONE_MODULE {

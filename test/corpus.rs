@@ -1,10 +1,11 @@
-//! Runs the modules of `test/corpus` (as JAX lowers them) against the results that XLA's CPU backend gave: by
-//! the interpreter and by compiled code, and compiled code with one thread and with two, bit for bit; those of several
-//! devices on as many.
+//! Runs the modules of `test/corpus` (as JAX lowers them) and compares the results with those of XLA's CPU
+//! backend. They run in the interpreter and as compiled code. Compiled code with one thread and with two must
+//! produce the same bits. Modules of several devices run on as many devices.
 //!
-//! `HLO_THREADS=2,3,8` compares one thread with other numbers than two; `HLO_CORPUS=DIR` runs the cases of another folder.
+//! `HLO_THREADS=2,3,8` compares one thread with other numbers of threads. `HLO_CORPUS=DIR` runs the cases of
+//! another folder.
 //!
-//! Everything goes through `hlo-run --case`, so that the test has no way of its own to a result.
+//! All runs use `hlo-run --case`, so that the test itself computes nothing.
 
 mod tool;
 
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The numbers of threads whose results must be those of one thread.
+/// Returns the numbers of threads that are compared with one thread.
 fn numbers_of_threads() -> Result<Vec<usize>, String> {
     let text = std::env::var("HLO_THREADS").unwrap_or_else(|_| "2".into());
     let number =
@@ -77,7 +78,7 @@ fn run_case(name: &str, folder: &Path, threads: &[usize]) -> Result<(), String> 
     Ok(())
 }
 
-/// The number of devices that a case runs on.
+/// Returns the number of devices of a case.
 fn devices(folder: &Path) -> Result<usize, String> {
     let text = std::fs::read_to_string(folder.join("case.json")).map_err(|e| e.to_string())?;
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;

@@ -1,4 +1,5 @@
-//! Custom calls of C functions: a library is compiled with `cc` and run by `hlo-run`, in all conventions.
+//! Tests of custom calls of C functions: `cc` compiles a library, and `hlo-run` calls its functions, in all
+//! calling conventions.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -76,13 +77,13 @@ const struct { const char* name; long api_version; void* function; } hlo_custom_
   {"power", 3, power}, {"bytes", 1, bytes}, {0, 0, 0}};
 "#;
 
-/// A library that the first one needs.
+/// A library that the first one depends on.
 const DEPENDENCY: &str = r#"
 #include <string.h>
 void helper(void* out, const void** in) { memcpy(out, in[0], 16); }
 "#;
 
-/// A library of typed handlers, by what XLA's header for them lays down.
+/// A library of typed handlers, which follow XLA's header.
 const TYPED: &str = r#"
 #include <stddef.h>
 #include <stdint.h>
@@ -160,7 +161,7 @@ __attribute__((constructor)) static void when_loaded(void) {
 }
 "#;
 
-/// A library of a source; none where there is no C compiler.
+/// Compiles a library from its source. Returns `None` if there is no C compiler.
 fn compile(name: &str, source: &str, arguments: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("custom-calls-{name}-{}", std::process::id()));
@@ -178,7 +179,7 @@ fn compile(name: &str, source: &str, arguments: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The library of functions, and what it needs.
+/// Compiles the library of functions and its dependency.
 fn library(name: &str) -> Option<PathBuf> {
     let needed = compile(&format!("{name}-needed"), DEPENDENCY, &[])?;
     let folder = needed.parent().unwrap();
@@ -186,7 +187,7 @@ fn library(name: &str) -> Option<PathBuf> {
     compile(name, LIBRARY, &[needed.to_str().unwrap(), &path])
 }
 
-/// Runs a module on the given engine.
+/// Runs a module in the given engine.
 fn run(engine: &str, libraries: &[&str], text: &str, arguments: &[&str]) -> Output {
     use std::io::Write;
     let mut command = Command::new(env!("CARGO_BIN_EXE_hlo-run"));
@@ -222,7 +223,7 @@ fn fails(libraries: &[&str], text: &str, arguments: &[&str], message: &str) {
     }
 }
 
-/// An entry computation of one call.
+/// Returns a module whose entry computation contains one call.
 fn module(result: &str, operands: &str, call: &str) -> String {
     let parameters: Vec<&str> = operands.split(';').collect();
     let mut text = "HloModule m\nENTRY main {\n".to_string();
@@ -292,8 +293,9 @@ fn functions_of_a_library() {
     );
 }
 
-/// What the dynamic linker finds through a library is no target unless the library declares it: not the functions of the
-/// C library or of others that it needs, not data, not even its own functions.
+/// A symbol that the dynamic linker finds through a library is not a target unless the library declares it.
+/// This applies to functions of the C library and of other dependencies, to data, and even to the library's
+/// own functions.
 #[test]
 fn only_declared_functions_are_targets() {
     let Some(library) = library("security") else { return };

@@ -1,5 +1,5 @@
-//! Collectives on several devices: every operation with every form of groups, on every family of element types, by both
-//! engines, against what the semantics say, written out with whole numbers.
+//! Tests of collectives on several devices: every operation with every form of groups, on every family of
+//! element types, in both engines. The expected results follow the semantics and are computed with integers.
 
 use hlo_client::{Client, ClientOptions, CompileOptions, ENGINES, Engine};
 use hlo_ir::{ElementType, Literal, Shape};
@@ -11,7 +11,7 @@ fn literal(array: &Array, ty: ElementType) -> Literal {
     hlo_eval::convert(&whole, ty).expect("a conversion")
 }
 
-/// Runs by both engines, and compares every bit.
+/// Runs a program in both engines and compares every bit.
 fn check(program: &Program) {
     let (text, ty) = (program.text(), program.element_type);
     let options = ClientOptions { devices: program.given.len(), ..ClientOptions::default() };
@@ -90,7 +90,7 @@ ENTRY e {
             error.contains(waits) && error.contains("` waits for device 0, at its end already"),
             "{error}"
         );
-        // It can be run again.
+        // The program can run again.
         assert!(program.run_on_devices(&values(1, 1)).is_ok());
         let alone = program.run(&[Literal::r0(1)]).expect_err("two devices");
         assert!(alone.to_string().contains("runs on 2 devices"), "{alone}");

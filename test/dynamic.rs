@@ -1,5 +1,6 @@
-//! Random modules on arrays of dynamic sizes: compiled code gives what the interpreter gives, to the bit. What is beyond
-//! the sizes of inputs is NaN, so that padding that gets into a result is seen. `HLO_SEEDS=N` tries N modules.
+//! Random modules on arrays of dynamic sizes: compiled code must produce the interpreter's results, to the
+//! bit. Elements beyond the sizes of inputs are NaN, so that padding in a result is detected. `HLO_SEEDS=N`
+//! sets the number of modules.
 
 use hlo_testing::dynamic::dynamic_module;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The programs in examples/ do what they say at their beginning.
+//! Tests of the programs in examples/: each must print the output that the comment at its beginning shows.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ mod mandelbrot;
 #[expect(dead_code, reason = "what `main` calls is called here")]
 mod mlp;
 
-/// The lines that an example's text says that it prints.
+/// Returns the lines of output in an example's text.
 fn promised(text: &str) -> Vec<&str> {
     let block = text.lines().skip_while(|line| !line.contains("```text")).skip(2);
     block.take_while(|line| !line.contains("```")).map(|line| line.trim_start_matches("//! ")).collect()
 }
 
-/// A file of this test's own.
+/// Returns the path of a file for this test.
 fn file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     std::fs::create_dir_all(&folder).unwrap();
@@ -39,7 +39,7 @@ fn a_network_learns_to_tell_two_spirals_apart() {
     let lines = mlp::run(plot.to_str().unwrap()).unwrap();
     let promised = promised(include_str!("../examples/mlp.rs"));
     assert_eq!(lines.len(), promised.len());
-    // Rounding differs from one processor to the other, and training makes much of it.
+    // Rounding differs between processors, and training amplifies the differences.
     assert_eq!(lines[0], promised[0]);
     assert!(lines[4].starts_with("200 of 200 points are on the right side"), "{lines:?}");
     let plot = std::fs::read_to_string(plot).unwrap();
@@ -49,7 +49,7 @@ fn a_network_learns_to_tell_two_spirals_apart() {
 #[test]
 fn a_network_learns_to_read_digits() {
     let promised = promised(include_str!("../examples/lenet.rs"));
-    // Interpreted, a step takes seconds.
+    // In the interpreter a step takes seconds.
     let steps = if cfg!(feature = "codegen") { 200 } else { 0 };
     let lines = lenet::run(steps).unwrap();
     assert_eq!(lines[0], promised[0]);
@@ -57,7 +57,7 @@ fn a_network_learns_to_read_digits() {
         return;
     }
     assert_eq!(lines.len(), promised.len());
-    // Rounding differs from one processor to the other, and training makes much of it.
+    // Rounding differs between processors, and training amplifies the differences.
     let loss = |line: &str| line.rsplit(' ').next().unwrap().parse::<f32>().unwrap();
     assert!(loss(&lines[4]) < 0.1, "{lines:?}");
     let right: usize = lines[5].split(' ').next().unwrap().parse().unwrap();
@@ -75,7 +75,7 @@ fn the_mandelbrot_set_is_a_picture() {
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut pixels).unwrap();
     let at = |x: usize, y: usize| pixels[3 * (y * 900 + x)..][..3].to_vec();
-    // The origin stays, which is black; the corners leave.
+    // The origin stays bounded and is black. The corners escape.
     assert_eq!(at(600, 300), [0; 3]);
     assert!([(0, 0), (899, 599)].iter().all(|&(x, y)| at(x, y) != [0; 3]));
 }

@@ -1,10 +1,11 @@
-//! What fuzzing found stays found: every input of `test/fuzz-regressions/{parse,hlo_opt}` and every test module is
-//! held to the properties of the fuzz targets. `HLO_FUZZ_CORPUS=DIR` replays a folder with such folders instead.
+//! Regression tests of fuzzing: every input in `test/fuzz-regressions/{parse,hlo_opt}` and every test module
+//! must satisfy the properties of the fuzz targets. `HLO_FUZZ_CORPUS=DIR` replays a directory with the same
+//! subdirectories instead.
 
 use hlo_testing::check;
 use std::path::{Path, PathBuf};
 
-/// The files below `dir`, in order.
+/// Returns the files below `dir`, in order.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut folders = vec![dir.to_path_buf()];
@@ -18,7 +19,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Holds the text of every file below `dir` to a property; texts that are not UTF-8 are left out.
+/// Checks a property of the text of every file below `dir`. Skips files that are not UTF-8.
 fn replay(dir: &Path, largest: u64, property: impl Fn(&str) -> check::Check) -> usize {
     let mut failures = Vec::new();
     let mut count = 0;
@@ -26,7 +27,7 @@ fn replay(dir: &Path, largest: u64, property: impl Fn(&str) -> check::Check) -> 
         let small = std::fs::metadata(&file).is_ok_and(|m| m.len() <= largest);
         let Some(text) = small.then(|| std::fs::read_to_string(&file).ok()).flatten() else { continue };
         count += 1;
-        // A panic ends the test; this line says where.
+        // A panic ends the test. This line then shows the file.
         println!("{}", file.display());
         if let Err(finding) = property(&text) {
             failures.push(format!("{}: {finding}", file.display()));

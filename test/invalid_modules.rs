@@ -1,7 +1,8 @@
-//! Modules that break a rule, through every public function that takes a module and may fail: each returns an error. None
-//! panics, and none reaches code generation, whose code would read and write beyond its arrays.
+//! Passes modules that break a rule to every public function that accepts a module and may fail. Each must
+//! return an error. None may panic, and no module may reach code generation, because its code would read and
+//! write out of bounds.
 //!
-//! `HLO_INVALID=N` tries N modules instead of some hundreds, from seed `HLO_SEED` on.
+//! `HLO_INVALID=N` sets the number of modules, starting with seed `HLO_SEED`. The default is a few hundred.
 
 use hlo_client::{Buffer, Client, CompileOptions, Engine, Passes};
 use hlo_ir::Module;
@@ -15,10 +16,10 @@ use hlo_testing::damage::damage;
 use hlo_testing::generate::{Options, Style, program};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The number of modules that `cargo test` tries.
+/// Number of modules that `cargo test` tests.
 const FEW: u64 = 400;
 
-/// The engines that were built in.
+/// The engines of this build.
 const ENGINES: &[Engine] = hlo_client::ENGINES;
 
 fn parsed(seed: u64) -> Option<Module> {
@@ -31,7 +32,7 @@ fn options(engine: Engine) -> CompileOptions {
     CompileOptions { engine: Some(engine), threads: 1, ..CompileOptions::default() }
 }
 
-/// A function that takes a module, with its name: true if it returned an error.
+/// A function that accepts a module, with its name. Returns true if the function returned an error.
 type Door<'a> = (&'a str, Box<dyn Fn(&Module) -> bool + 'a>);
 
 fn doors(client: &Client, valid: Module) -> Vec<Door<'_>> {
@@ -60,7 +61,7 @@ fn doors(client: &Client, valid: Module) -> Vec<Door<'_>> {
     doors
 }
 
-/// A function that shows a module as it is, invalid or not, with its name.
+/// A function that displays a module, valid or not, with its name.
 type View = (&'static str, fn(&Module));
 
 const VIEWS: [View; 3] = [
@@ -78,7 +79,7 @@ fn every_public_function_refuses_an_invalid_module() {
     for seed in first..first + count {
         let (Some(valid), Some(donor)) = (parsed(seed), parsed(seed + 1)) else { continue };
         let (mut module, mut numbers) = (valid.clone(), Numbers::new(seed));
-        // What has wrong ids can't be shown.
+        // Damage from another module may contain invalid ids. Such a module can't be displayed.
         let donor = Some(&donor).filter(|_| seed % 2 == 0);
         for _ in 0..1 + numbers.below(3) {
             damage(&mut module, donor, &mut numbers);
@@ -102,18 +103,18 @@ fn every_public_function_refuses_an_invalid_module() {
         }
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
-    // What damage does seldom keeps a module valid.
+    // Damage rarely leaves a module valid.
     assert!(tried > count / 2, "{tried} of {count} modules were invalid");
 }
 
-/// A slice beyond its operand reads foreign memory, and an update that is too large overwrites it.
+/// A slice beyond its operand would read other memory, and an update that is too large would overwrite it.
 #[test]
 fn compiled_code_touches_no_memory_beyond_its_arrays() {
     for body in [
         "x = f32[4] parameter(0) ROOT y = f32[2000] slice(x), slice={[0:2000]}",
         "x = f32[4] parameter(0) u = f32[20000] parameter(1) i = s32[] parameter(2) \
          ROOT y = f32[4] dynamic-update-slice(x, u, i)",
-        // Neither is a rule of the language, but code generation relies on it.
+        // This is not a rule of the language, but code generation relies on it.
         "x = f32[4] parameter(0) ROOT y = f32[2000] bitcast(x)",
     ] {
         let module =
@@ -128,7 +129,7 @@ fn compiled_code_touches_no_memory_beyond_its_arrays() {
                 client.load(&small, module.clone(), &options(engine)),
             ];
             for program in programs.into_iter().flatten() {
-                // The interpreter may notice it later, but never gives a result.
+                // The interpreter may detect the error later, but never returns a result.
                 let arguments: Vec<Buffer> =
                     program.parameters().iter().filter_map(|p| Buffer::zeros(p).ok()).collect();
                 let arguments: Vec<&Buffer> = arguments.iter().collect();

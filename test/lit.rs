@@ -1,9 +1,10 @@
-//! The text tests: runs the `// RUN:` lines of every `.hlo` and `.mlir` file under `test/` and the `# RUN:` lines of every `.tile`
-//! file, and compares what they print with the file's `CHECK` lines. `docs/testing.md` says what a test may contain.
+//! The text tests. Runs the `// RUN:` lines of every `.hlo` and `.mlir` file under `test/` and the `# RUN:`
+//! lines of every `.tile` file, and compares the output with the file's `CHECK` lines. `docs/testing.md`
+//! describes what a test may contain.
 //!
-//! There is no shell: a RUN line is split into commands here ([`run_line`]), and the CHECK lines are translated
-//! to the `filecheck` crate ([`check`]). Where LLVM's own FileCheck is installed it must agree on every file.
-//! A file that checks nothing, or that has a directive that nobody knows, fails.
+//! No shell is involved: [`run_line`] splits a RUN line into commands, and [`check`] translates the CHECK
+//! lines for the `filecheck` crate. If LLVM's own FileCheck is installed, it must agree on every file. A file
+//! without checks, or with an unknown directive, fails.
 
 #[path = "lit/check.rs"]
 mod check;
@@ -21,7 +22,7 @@ use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The folders under `test/` that hold text tests.
+/// The folders under `test/` that contain text tests.
 const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors", "stablehlo", "tile"];
 
 fn main() -> ExitCode {
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The trial of one file; ignored if the file requires what this build lacks.
+/// Returns the trial of one file. It is ignored if the file requires a feature that this build lacks.
 fn trial(root: &Path, file: PathBuf) -> Trial {
     let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
     let lacks = std::fs::read_to_string(&file)
@@ -48,17 +49,17 @@ fn trial(root: &Path, file: PathBuf) -> Trial {
     .with_ignored_flag(lacks)
 }
 
-/// An empty folder of the test's own.
+/// Creates an empty folder for a test.
 fn work_folder(name: &str) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit").join(name.replace('/', "."));
-    // What an earlier run left must not help this one.
+    // Files of an earlier run must not affect this one.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|e| format!("can't make {}: {e}", folder.display()))?;
     Ok(folder)
 }
 
-/// The `.hlo`, `.mlir` and `.tile` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
-/// tests of another kind read.
+/// Returns the `.hlo`, `.mlir` and `.tile` files of a folder and its subfolders, by name. Skips folders
+/// called `inputs` and `corpus`, which contain modules that other tests read.
 fn test_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok()).map(|e| e.path()).collect();

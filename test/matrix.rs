@@ -1,9 +1,9 @@
-//! Every pass over every module of `test/corpus`: the module stays valid, a second run changes nothing, the interpreter
-//! gives the same results before and after (to the bit where the pass promises that), and compiled code those that XLA
-//! gave, within the case's tolerance.
+//! Runs every pass on every module of `test/corpus`. The module must stay valid, and a second run must change
+//! nothing. The interpreter's results must be the same before and after the pass (to the bit if the pass
+//! promises that). Compiled code must produce XLA's results, within the tolerance of the case.
 //!
-//! `HLO_MATRIX=N` takes every Nth pair of a module and a pass: `make test-full` all of them, `make test` a sample.
-//! `HLO_MATRIX_PASSES=a,b` takes these passes instead of all.
+//! `HLO_MATRIX=N` selects every Nth pair of a module and a pass. `make test-full` runs all pairs, `make test`
+//! a sample. `HLO_MATRIX_PASSES=a,b` selects these passes instead of all.
 
 mod tool;
 
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tool::tool;
 
-/// The part of all pairs that `make test` takes: one of so many.
+/// The sampling interval of `make test`: it runs one pair out of this many.
 const SAMPLE: usize = 10;
 
-/// The longest text of a module in the sample.
+/// Maximum length of a module's text in the sample, in bytes.
 const SAMPLE_TEXT: u64 = 50_000;
 
-/// Passes that change again what they made, and why that is right.
+/// Passes that change their own result again, and the reason why that is correct.
 const NOT_IDEMPOTENT: &[(&str, &str)] = &[
     ("fusion", "what is left between fusions can be fused with them: it is there to run once, at the end"),
     (
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let found = folders.len();
     let mut trials: Vec<Trial> = Vec::new();
     for (n, folder) in folders.into_iter().enumerate() {
-        // Another part of the passes for each module.
+        // Each module is tested with another part of the passes.
         let picked: Vec<&'static PassInfo> =
             (0..chosen.len()).filter(|p| (n + p).is_multiple_of(every)).map(|p| chosen[p]).collect();
         if !picked.is_empty() {
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Of how many pairs one is taken, and the passes.
+/// Returns the sampling interval and the passes.
 fn settings() -> Result<(usize, Vec<&'static PassInfo>), String> {
     let every = match std::env::var("HLO_MATRIX") {
         Ok(n) => n.parse().ok().filter(|&n| n > 0).ok_or(format!("HLO_MATRIX: {n:?} is no number"))?,
@@ -85,7 +85,7 @@ fn settings() -> Result<(usize, Vec<&'static PassInfo>), String> {
     Ok((every, chosen))
 }
 
-/// Has each pass verified and held to what it says.
+/// Verifies the module after each pass, and checks what the pass reports.
 struct Strict;
 
 impl Observer for Strict {
@@ -94,19 +94,19 @@ impl Observer for Strict {
     }
 }
 
-/// A case and what is known of it.
+/// A case and the results known about it.
 struct Case<'a> {
     folder: &'a Path,
-    /// Where its files go.
+    /// The folder for its files.
     work: PathBuf,
     module: Module,
-    /// What has been found about modules that passes made, by their text and whether bits count.
+    /// The outcomes for modules that passes produced, by their text and whether bits must be equal.
     known: HashMap<(String, bool), Result<(), String>>,
 }
 
 fn check_case(name: &str, folder: &Path, picked: &[&'static PassInfo]) -> Result<(), String> {
     let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix").join(name);
-    // Results of another build count for nothing.
+    // Results of another build must not be used.
     let _ = std::fs::remove_dir_all(&work);
     std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
     let text = std::fs::read_to_string(folder.join("module.hlo")).map_err(|e| e.to_string())?;
@@ -125,7 +125,7 @@ fn check_case(name: &str, folder: &Path, picked: &[&'static PassInfo]) -> Result
 }
 
 impl Case<'_> {
-    /// One pass on the case's module.
+    /// Checks one pass on the case's module.
     fn check(&mut self, pass: &'static PassInfo) -> Result<(), String> {
         let pipeline = Pipeline::parse(pass.name).map_err(|d| d.message)?;
         let mut after = self.module.clone();
@@ -138,7 +138,7 @@ impl Case<'_> {
         if again && !NOT_IDEMPOTENT.iter().any(|(name, _)| *name == pass.name) {
             return Err(format!("a second run changes what the first one made:\n{text}"));
         }
-        // What the corpus has of several partitions is partitioned already.
+        // Modules of the corpus with several partitions are already partitioned.
         let is_partitioned_twice = pass.name == "spmd-partitioning";
         if is_partitioned_twice || self.changes_interface(&after) || self.draws_random_numbers() {
             return Ok(());
@@ -152,7 +152,8 @@ impl Case<'_> {
         found
     }
 
-    /// True where a pass made other parameters or another result, as `dynamic_padder` does of dynamic sizes.
+    /// Checks whether a pass changed the parameters or the result, as `dynamic_padder` does for dynamic
+    /// sizes.
     fn changes_interface(&self, after: &Module) -> bool {
         let shapes = |m: &Module| {
             let all = m.parameters(m.entry()).into_iter().chain([m[m.entry()].root()]);
@@ -162,7 +163,7 @@ impl Case<'_> {
         before.len() != after.len() || before.iter().zip(&after).any(|(a, b)| !a.compatible(b))
     }
 
-    /// True if the results depend on the number of random instructions, of which a pass may remove unused ones.
+    /// Checks whether the results depend on the number of random instructions. A pass may remove unused ones.
     fn draws_random_numbers(&self) -> bool {
         let draws = |op: &Op| matches!(op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
         self.module
@@ -170,7 +171,7 @@ impl Case<'_> {
             .any(|c| self.module[c].instructions().iter().any(|&i| draws(&self.module[i].op)))
     }
 
-    /// Runs what a pass made by both engines.
+    /// Runs the result of a pass in both engines.
     fn run(&self, text: &str, bits: bool) -> Result<(), String> {
         let devices = DeviceCounts::of(&self.module).map_or(1, DeviceCounts::devices);
         let name = if devices == 1 { "before.npz" } else { "before.dev{d}.npz" };

@@ -1,7 +1,9 @@
-//! `hlo-run` under `mpirun`: programs of several devices on two to four ranks, against what they give in one process. Nothing
-//! runs, and the reason is printed, without the feature `mpi` or without `mpirun`.
+//! Tests of `hlo-run` under `mpirun`: programs of several devices on two to four ranks must produce the same
+//! results as in one process. Without the feature `mpi` or without `mpirun`, the tests do not run, and the
+//! reason is printed.
 //!
-//! The cases of several devices of the corpus (`test/corpus`, or `HLO_CORPUS=DIR`) run on two and four ranks, by both engines.
+//! The corpus cases of several devices (`test/corpus`, or `HLO_CORPUS=DIR`) run on two and four ranks, in
+//! both engines.
 
 use hlo_ir::ElementType;
 use hlo_testing::collectives::{self, Array, COUNTS};
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         Trial::test(format!("{name} as in one process"), move || as_in_one_process(name, body))
     }));
     for counts in COUNTS.into_iter().filter(|&(replicas, partitions)| replicas * partitions > 1) {
-        // In one process there are more (test/devices.rs).
+        // More types are tested in one process (test/devices.rs).
         let types = if counts == (2, 2) { usize::MAX } else { 2 };
         for ty in collectives::types(counts).into_iter().take(types) {
             let name = format!("collectives of {ty} on {} x {} devices", counts.0, counts.1);
@@ -116,7 +118,7 @@ ENTRY e {
     ),
 ];
 
-/// On several ranks the same is printed as on one.
+/// Checks that several ranks print the same as one.
 fn as_in_one_process(name: &str, body: &str) -> Result<(), Failed> {
     let lines: Vec<String> = body.lines().map(other_on_each_device).collect();
     let path = module(name, &lines.join("\n"))?;
@@ -134,8 +136,9 @@ fn as_in_one_process(name: &str, body: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every collective with every form of groups has the bits that it has in one process, where they are held to the semantics
-/// (test/devices.rs): by the interpreter, and by compiled code where there are replicas and partitions.
+/// Checks that every collective with every form of groups produces the same bits as in one process, where
+/// they are compared with the semantics (test/devices.rs). The interpreter runs all cases. Compiled code runs
+/// those with both replicas and partitions.
 fn every_collective(counts: (usize, usize), ty: ElementType) -> Result<(), Failed> {
     let devices = counts.0 * counts.1;
     let name = format!("mpi_{ty}_{}_{}", counts.0, counts.1);
@@ -173,7 +176,7 @@ fn every_collective(counts: (usize, usize), ty: ElementType) -> Result<(), Faile
     Ok(())
 }
 
-/// An array as `--input` takes it.
+/// Returns an array in the syntax of `--input`.
 fn literal(array: &Array, ty: ElementType) -> String {
     let rows: Vec<String> = array
         .values
@@ -186,7 +189,8 @@ fn literal(array: &Array, ty: ElementType) -> String {
     format!("{} {{{}}}", array.shape(ty), rows.join(","))
 }
 
-/// A line; a parameter that is an array has the number of the device added to each element.
+/// Returns a line of the module. If it is a parameter that is an array, the number of the device is added to
+/// each element.
 fn other_on_each_device(line: &str) -> String {
     let parts = line.trim().split_once(" = ").and_then(|(name, rest)| {
         let (ty, call) = rest.split_once(" parameter(")?;
@@ -203,7 +207,7 @@ fn other_on_each_device(line: &str) -> String {
     )
 }
 
-/// The devices of a case.
+/// Returns the number of devices of a case.
 fn devices(folder: &Path) -> u64 {
     let text = std::fs::read_to_string(folder.join("case.json")).unwrap_or_default();
     let case: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -211,7 +215,7 @@ fn devices(folder: &Path) -> u64 {
     number("num_replicas") * number("num_partitions")
 }
 
-/// `hlo-run` on so many ranks, by an engine.
+/// Returns an `hlo-run` command on this many ranks, with an engine.
 fn hlo_run_by(engine: &str, ranks: usize) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]);
@@ -220,7 +224,7 @@ fn hlo_run_by(engine: &str, ranks: usize) -> Command {
     command
 }
 
-/// `hlo-run` on so many ranks.
+/// Returns an `hlo-run` command on this many ranks.
 fn hlo_run(ranks: usize) -> Command {
     hlo_run_by(if cfg!(feature = "codegen") { "jit" } else { "eval" }, ranks)
 }
@@ -241,7 +245,7 @@ fn trial(folder: PathBuf, ranks: usize) -> Trial {
     })
 }
 
-/// A module on four devices, in a file.
+/// Writes a module on four devices to a file.
 fn module(name: &str, body: &str) -> Result<PathBuf, Failed> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mpi_{name}.hlo"));
     let combine = |(name, ty, op): (&str, &str, &str)| {
@@ -255,7 +259,7 @@ fn module(name: &str, body: &str) -> Result<PathBuf, Failed> {
     Ok(path)
 }
 
-/// Rank 0 prints what all devices have, in their order.
+/// Rank 0 prints the results of all devices, in order.
 fn what_is_printed() -> Result<(), Failed> {
     let path = module("printed", "ENTRY e { r = u32[] replica-id() ROOT x = s32[] convert(r) }")?;
     for ranks in [2, 3, 4] {
@@ -274,7 +278,7 @@ fn what_is_printed() -> Result<(), Failed> {
     }
 }
 
-/// A program that is cut for its devices has whole inputs and results, wherever these are.
+/// A partitioned program has whole inputs and results, wherever the devices are.
 fn a_program_that_is_cut() -> Result<(), Failed> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi_cut.hlo");
     std::fs::write(
@@ -292,7 +296,7 @@ ENTRY e {
         command.arg(&path).args(["--use-spmd-partitioning", "--full", "--random-inputs=7"]).output()
     };
     let alone = run(hlo_run(1))?;
-    // Of five ranks the first has no device.
+    // With five ranks the first has no device.
     for ranks in [3, 5] {
         let output = run(hlo_run(ranks))?;
         if !alone.status.success() || !output.status.success() || output.stdout != alone.stdout {
@@ -302,7 +306,7 @@ ENTRY e {
     Ok(())
 }
 
-/// Devices that come to different collectives end the job, by each engine, and it is said which did.
+/// If devices reach different collectives, the job ends in each engine. The error names the devices.
 fn devices_that_diverge() -> Result<(), Failed> {
     let path = module(
         "diverging",
@@ -337,7 +341,7 @@ ENTRY e {
     Ok(())
 }
 
-/// What is wrong on one rank ends all, and is said once.
+/// An error on one rank ends all ranks and is reported once.
 fn what_is_wrong() -> Result<(), Failed> {
     let path =
         module("wrong", "ENTRY e { x = s32[] parameter(0) ROOT y = s32[] all-reduce(x), to_apply=add }")?;
@@ -354,9 +358,9 @@ fn what_is_wrong() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The others say where they waited.
+/// If a rank is killed, the other ranks report where they waited.
 fn a_rank_that_is_killed() -> Result<(), Failed> {
-    // Devices 2 and 3, of rank 1, go to and fro between 2 and 3, and never come to the sum.
+    // Devices 2 and 3, on rank 1, run a loop that never ends, so they never reach the sum.
     let path = module(
         "killed",
         "less { s = s32[] parameter(0) n = s32[] constant(2000000000) ROOT p = pred[] compare(s, n), direction=LT }
@@ -376,7 +380,7 @@ ENTRY e {
     command.arg(&path).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = command.spawn()?;
     std::thread::sleep(Duration::from_secs(3));
-    // mpirun's children are the ranks, in their order.
+    // The children of mpirun are the ranks, in order.
     let children = Command::new("ps").args(["-o", "pid=", "--ppid", &child.id().to_string()]).output()?;
     let pids = String::from_utf8_lossy(&children.stdout).into_owned();
     let last = pids.split_whitespace().last().ok_or("there are no ranks")?;

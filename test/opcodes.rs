@@ -1,9 +1,10 @@
-//! `docs/opcodes.md` says of each opcode what the tests show: which engines run it, for which element types, and where
-//! it is tested. `BLESS=1` writes it.
+//! Generates and checks `docs/opcodes.md`, which lists for each opcode what the tests show: the engines that
+//! run it, the element types, and where it is tested. `BLESS=1` writes the file.
 //!
-//! An opcode is interpreted or compiled if a test that does so has it: a module of `test/exec` by its RUN lines, one of
-//! `test/corpus` by both. Its element types are those for which the verifier accepts a form of `test/types/forms.rs`;
-//! `test/types.rs` runs all of these by both engines.
+//! An opcode counts as interpreted or compiled if a test that runs in that engine contains it. The RUN lines
+//! of a module in `test/exec` determine the engines; a module in `test/corpus` runs in both. The element
+//! types of an opcode are those for which the verifier accepts a form in `test/types/forms.rs`.
+//! `test/types/mod.rs` runs all of these in both engines.
 
 use crate::types::forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{ElementType, Family, Module, Opcode};
@@ -11,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What tests show of an opcode.
+/// The facts that tests show about an opcode.
 #[derive(Default)]
 struct Facts {
     interpreted: bool,
     compiled: bool,
-    /// The kinds of tests, in the order in which they are shown.
+    /// The kinds of tests, in the order of the table.
     tests: BTreeSet<&'static str>,
     types: BTreeSet<usize>,
 }
@@ -27,7 +28,7 @@ fn facts(table: &mut Table, opcode: Opcode) -> &mut Facts {
     table.entry(opcode.name()).or_default()
 }
 
-/// The opcodes of a module.
+/// Returns the opcodes of a module.
 fn opcodes(module: &Module) -> BTreeSet<Opcode> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     all.map(|i| module[i].opcode()).collect()
@@ -43,7 +44,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules below a folder that end so, as text.
+/// Returns the text of the files below a folder whose names have this ending.
 fn texts(folder: &Path, end: &str) -> Vec<String> {
     let mut all = Vec::new();
     files(folder, &mut all);
@@ -52,7 +53,7 @@ fn texts(folder: &Path, end: &str) -> Vec<String> {
     all.iter().filter_map(|p| std::fs::read_to_string(p).ok()).collect()
 }
 
-/// What modules with their results in the text show.
+/// Adds the facts from modules with results in the text.
 fn execution_tests(root: &Path, table: &mut Table) {
     for text in texts(&root.join("test/exec"), ".hlo") {
         let Ok(module) = hlo_parser::parse_module(&text) else { continue };
@@ -68,7 +69,7 @@ fn execution_tests(root: &Path, table: &mut Table) {
     }
 }
 
-/// What real modules show, all of which both engines run.
+/// Adds the facts from the corpus, all of which runs in both engines.
 fn corpus(root: &Path, table: &mut Table) {
     for text in texts(&root.join("test/corpus"), "module.hlo") {
         let Ok(module) = hlo_parser::parse_module(&text) else { continue };
@@ -81,13 +82,13 @@ fn corpus(root: &Path, table: &mut Table) {
     }
 }
 
-/// The opcode's place in a form's text: the word before the operands.
+/// Returns the opcode in a form's text: the word before the operands.
 fn opcode_of(form: &str) -> Option<Opcode> {
     let words = form.split(['(', ' ']).filter(|w| !w.is_empty());
     words.into_iter().find_map(Opcode::from_name)
 }
 
-/// The element types for which a form of the opcode is accepted.
+/// Adds the element types for which a form of the opcode is accepted.
 fn element_types(table: &mut Table) {
     for (n, &ty) in ElementType::ALL.iter().enumerate() {
         for form in FORMS {
@@ -100,7 +101,7 @@ fn element_types(table: &mut Table) {
     }
 }
 
-/// True if the verifier takes a form for `$T` and for some type in the other places.
+/// Checks whether the verifier accepts a form for `$T` and for some type in the other places.
 fn accepted(form: &str, ty: ElementType) -> bool {
     let complex = ty.complex_type().unwrap_or(ty);
     let form =
@@ -116,10 +117,10 @@ fn accepted(form: &str, ty: ElementType) -> bool {
     })
 }
 
-/// Whether an element type is of a group.
+/// A function that checks whether an element type is in a group.
 type Kind = fn(ElementType) -> bool;
 
-/// The types in words: groups that are complete by their names.
+/// Returns the types as text. A complete group is written by its name.
 fn in_words(types: &BTreeSet<usize>) -> String {
     let all = ElementType::ALL;
     let groups: [(&str, Kind); 5] = [
@@ -145,7 +146,7 @@ fn in_words(types: &BTreeSet<usize>) -> String {
     words.join(", ")
 }
 
-/// The element types of opcodes that no form has: most of these hand on what they are given.
+/// Returns the element types of opcodes without a form. Most of these return their operands.
 fn without_form(opcode: Opcode) -> &'static str {
     match (opcode, opcode.family()) {
         (Opcode::ScaledDot, _) => "as `dot`, scales of f8e8m0fnu",

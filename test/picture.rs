@@ -1,10 +1,11 @@
-//! The picture of diagnostics in the documentation is what `hlo-opt` prints in a terminal. `BLESS=1` draws it anew.
+//! The picture of diagnostics in the documentation shows what `hlo-opt` prints in a terminal. `BLESS=1` draws
+//! it again.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The files of `docs/images` that the picture shows the errors of, in order.
+/// The files of `docs/images` whose errors the picture shows, in order.
 const SHOWN: [&str; 2] = ["typo.hlo", "layer.hlo"];
 const LINE_HEIGHT: f64 = 19.0;
 const CHARACTER_WIDTH: f64 = 8.43;
@@ -33,7 +34,7 @@ fn the_picture_is_current() {
     assert!(current == picture, "docs/images/diagnostic.svg is not what hlo-opt prints: run with BLESS=1");
 }
 
-/// A terminal with `text`, whose colours are ANSI escapes.
+/// Draws a terminal with `text`, whose colours are ANSI escapes.
 fn svg(text: &str) -> String {
     let lines: Vec<Vec<Run>> = runs(text);
     let width = |line: &Vec<Run>| line.iter().map(|r| r.text.chars().count()).sum::<usize>();
@@ -58,7 +59,7 @@ fn svg(text: &str) -> String {
                 let fill = run.color.map_or(String::new(), |c| format!(" fill=\"{c}\""));
                 let weight = if run.bold { " font-weight=\"bold\"" } else { "" };
                 let text = run.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-                // A length, so that columns meet whatever the font.
+                // The explicit length aligns columns in any font.
                 let wide = CHARACTER_WIDTH * length as f64;
                 writeln!(
                     out,
@@ -73,14 +74,14 @@ fn svg(text: &str) -> String {
     out
 }
 
-/// Text of one style.
+/// Text in one style.
 struct Run {
     text: String,
     color: Option<&'static str>,
     bold: bool,
 }
 
-/// The lines of a text, in runs of one style.
+/// Splits the lines of a text into runs of one style.
 fn runs(text: &str) -> Vec<Vec<Run>> {
     let (mut color, mut bold) = (None, false);
     let mut lines = Vec::new();
@@ -106,7 +107,7 @@ fn runs(text: &str) -> Vec<Vec<Run>> {
     lines
 }
 
-/// The colours of a terminal.
+/// Returns a colour of the terminal.
 fn hue(n: u8) -> &'static str {
     ["#6c7086", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#cdd6f4"]
         [usize::from(n % 8)]

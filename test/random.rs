@@ -1,9 +1,10 @@
-//! Random programs by both engines: each instruction by itself on the interpreter's values, and the program as a whole
+//! Random programs in both engines: each instruction alone on the interpreter's values, and the whole program
 //! through the passes.
 //!
-//! `HLO_RANDOM=N` tries N programs instead of some hundreds, from seed `HLO_SEED` on, and tells how far it is (`make
-//! random COUNT=N`). Every third batch has many arrays without elements; with `HLO_EMPTY=1` all have (`EMPTY=1`). A
-//! finding is cut down to the smallest program that fails in the same way.
+//! `HLO_RANDOM=N` sets the number of programs, starting with seed `HLO_SEED`, and reports progress
+//! (`make random COUNT=N`). The default is a few hundred. Every third batch contains many arrays without
+//! elements. With `HLO_EMPTY=1` all batches do (`EMPTY=1`). A finding is reduced to the smallest program that
+//! fails in the same way.
 
 use hlo_client::{Client, CompileOptions, Passes};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Opcode};
@@ -17,47 +18,48 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a program shows: nothing, or what is wrong.
+/// The outcome of a check: success, or a message.
 pub(crate) type Check<T = ()> = Result<T, String>;
 
 /// How a program becomes a module, which is verified.
 #[derive(Clone, Copy)]
 pub(crate) struct Making {
     pub(crate) module: fn(&Program) -> Check<Module>,
-    /// What stands before the name of a line in the name of its instruction.
+    /// The prefix that instruction names have before the name of a line.
     pub(crate) prefix: &'static str,
 }
 
-/// By its text.
+/// Parses the text of the program.
 const PARSED: Making = Making { module: parse, prefix: "" };
 
-/// How many programs `cargo test` tries.
+/// Number of programs that `cargo test` tests.
 const FEW: u64 = 300;
 
-/// So many programs have every opcode and element type.
+/// Number of programs that together contain every opcode and element type.
 const MANY: u64 = 10_000;
 
-/// So long a finding is cut down: what programs of a batch have only together takes many tries.
+/// Maximum time to reduce a finding. A failure that needs several programs of a batch takes many attempts.
 const SHRINKING: Duration = Duration::from_secs(60);
 
-/// Some more than the largest program needs.
+/// Limit on operations, slightly more than the largest program needs.
 const MAX_OPERATIONS: u64 = 50_000_000;
 
-/// What was tried.
+/// Statistics of a run.
 #[derive(Default)]
 pub(crate) struct Tally {
     programs: u64,
     instructions: u64,
-    /// Instructions compared bit by bit or number by number, within a bound, and not at all.
+    /// Number of instructions compared by bits or numbers, compared within a bound, and not compared.
     compared: [u64; 3],
-    /// All instructions, those of called computations too, by opcode, and their arrays by element type.
+    /// Number of instructions by opcode, including those of called computations, and of their arrays by
+    /// element type.
     opcodes: BTreeMap<&'static str, u64>,
     types: BTreeMap<&'static str, u64>,
     /// Findings by their first line, with seeds.
     findings: BTreeMap<String, Vec<(u64, String)>>,
 }
 
-/// A program with the interpreter's value of each line of its entry; none for what is no data.
+/// A program with the interpreter's value of each line of its entry. `None` for lines without data.
 struct Evaluated {
     module: Module,
     /// The instruction of each line.
@@ -65,7 +67,7 @@ struct Evaluated {
     values: Vec<Option<Literal>>,
 }
 
-/// How programs are written: with layouts.
+/// The text style of programs: with the dimension orders of layouts.
 const STYLE: Style =
     Style { layouts: false, orders: true, omit_shapes: false, percent: false, operand_shapes: false };
 
@@ -78,7 +80,7 @@ fn parse(program: &Program) -> Check<Module> {
     }
 }
 
-/// The instructions that the lines of the entry became.
+/// Returns the instructions for the lines of the entry.
 fn instructions(program: &Program, module: &Module, making: Making) -> Check<Vec<InstrId>> {
     let of = |line: &Line| {
         let name = format!("{}{}", making.prefix, line.name);
@@ -116,7 +118,7 @@ fn interpret(program: &Program, seed: u64, making: Making) -> Check<Evaluated> {
     Ok(Evaluated { module, ids, values })
 }
 
-/// How a part is compiled.
+/// The options for compiling a part.
 #[derive(Clone, Copy)]
 pub(crate) struct Compilation {
     pub(crate) pipeline: &'static str,
@@ -124,7 +126,8 @@ pub(crate) struct Compilation {
     pub(crate) optimize: bool,
 }
 
-/// Runs a part on the interpreter's values after the passes of a pipeline; the results.
+/// Compiles a part with the passes of a pipeline, and runs it on the interpreter's values. Returns the
+/// results.
 fn compiled(
     part: &Part,
     how: Compilation,
@@ -136,7 +139,8 @@ fn compiled(
     Ok(run(&module, how, &inputs)?.tuple_elements().to_vec())
 }
 
-/// Runs a module after the passes of a pipeline. Without compiled execution what these made is interpreted.
+/// Runs a module after the passes of a pipeline. Without compiled execution, the interpreter runs the result
+/// of the passes.
 pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Check<Literal> {
     let options = CompileOptions {
         passes: Passes::Pipeline(how.pipeline.into()),
@@ -149,7 +153,7 @@ pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Che
     program.run(&inputs).map_err(|e| format!("run: {e}"))
 }
 
-/// What is asked of each line, and which values depend on what is not asked to be the same everywhere.
+/// Returns the comparison that applies to each line, and whether its value depends on unspecified behaviour.
 fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
     let mut out: Vec<(Bound, bool)> = Vec::new();
     for (line, &id) in program.entry().lines.iter().zip(&e.ids) {
@@ -159,7 +163,7 @@ fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
             continue;
         };
         let bound = agree::bound(&e.module, id, &operands);
-        // The bits of a NaN are open, and these make numbers of them.
+        // The bits of a NaN are unspecified, and these instructions turn them into numbers.
         let sees_bits = !is_exact(line.opcode) || sees_nan_bits(&e.module, id);
         let exact = matches!(bound, Bound::Bits | Bound::Numbers);
         let tainted = !exact
@@ -170,7 +174,7 @@ fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
     out
 }
 
-/// True if the bits of a NaN decide about the instruction's result.
+/// Checks whether the bits of a NaN affect the instruction's result.
 fn sees_nan_bits(module: &Module, id: InstrId) -> bool {
     use Opcode::*;
     let one = |o: Opcode| {
@@ -199,9 +203,9 @@ fn compare(
     Ok(())
 }
 
-/// Holds a program to both properties.
+/// Checks both properties of a program: each instruction alone, and the whole program.
 fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
-    // LLVM's optimiser takes most of the time: some programs are enough for it.
+    // LLVM's optimiser takes most of the time, so only some programs use it.
     let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, (seed / BATCH / 4).is_multiple_of(8));
     let evaluated = interpret(program, seed, making)?;
     let bounds = bounds(program, &evaluated);
@@ -224,7 +228,7 @@ fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tall
             }
         }
     }
-    // With the passes, and with no more of them than code generation needs.
+    // With all passes, and with only those that code generation requires.
     let pipeline =
         if (seed / BATCH).is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
     let how = Compilation { pipeline, threads, optimize };
@@ -243,7 +247,7 @@ fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tall
     compare(program, &evaluated, &whole, &got, |_| Bound::Numbers).map_err(|e| format!("whole: {e}"))
 }
 
-/// The same, with a panic as a finding.
+/// Like [`check`], with a panic reported as a finding.
 pub(crate) fn caught(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
     catch_unwind(AssertUnwindSafe(|| check(program, seed, making, tally))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -252,7 +256,7 @@ pub(crate) fn caught(program: &Program, seed: u64, making: Making, tally: Option
     })
 }
 
-/// The kind of a failure: what one cut down must fail with as well.
+/// Returns the kind of a failure. A reduced program must fail with the same kind.
 fn kind(failure: &str) -> String {
     let words = failure.split(['`', '\n']).next().unwrap_or_default();
     words.chars().filter(|c| !c.is_ascii_digit()).take(80).collect()
@@ -262,10 +266,11 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// So many programs are compiled as one: most of the time goes into what a compilation takes at least.
+/// Number of programs that are compiled as one module, because most of the time is the fixed cost of a
+/// compilation.
 pub(crate) const BATCH: u64 = 32;
 
-/// The program of a seed, with names that it shares with no other one of its batch.
+/// Returns the program of a seed. Its names differ from those of the other programs of its batch.
 pub(crate) fn program_of(seed: u64) -> Program {
     let first_name = (seed % BATCH) as usize * 10_000;
     let often_empty = seed / BATCH % 3 == 2 || std::env::var_os("HLO_EMPTY").is_some();
@@ -273,7 +278,7 @@ pub(crate) fn program_of(seed: u64) -> Program {
     program(seed, Options { steps: 6, decorated: false, executable: true, first_name, empty })
 }
 
-/// Tries the programs of some seeds at once and, if something is wrong, each by itself.
+/// Tests the programs of some seeds together. If there is a failure, tests each program alone.
 fn try_batch(seeds: Range<u64>, tally: &Mutex<Tally>) {
     let programs: Vec<Program> = seeds.clone().map(program_of).collect();
     tally.lock().expect("no panic holds it").programs += programs.len() as u64;
@@ -281,7 +286,7 @@ fn try_batch(seeds: Range<u64>, tally: &Mutex<Tally>) {
     let Err(failure) = caught(&merged, seeds.start, PARSED, Some(tally)) else { return };
     let mut found = false;
     for (seed, program) in seeds.clone().zip(&programs) {
-        // As the batch was compiled, and as it is when the seed is tried again.
+        // Compiles the program as in the batch, and as it is compiled when the seed is tested alone.
         let failures = [seeds.start, seed].map(|how| (how, caught(program, how, PARSED, None).err()));
         if let Some((how, Some(failure))) = failures.into_iter().find(|f| f.1.is_some()) {
             found = true;
@@ -293,7 +298,7 @@ fn try_batch(seeds: Range<u64>, tally: &Mutex<Tally>) {
     }
 }
 
-/// Notes a failure; the first few of a kind are cut down. `how` is the seed of inputs and compilation.
+/// Records a failure. The first few of a kind are reduced. `how` is the seed of inputs and compilation.
 fn report_finding(seed: u64, how: u64, program: &Program, failure: String, tally: &Mutex<Tally>) {
     let kind = kind(&failure);
     let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
@@ -321,7 +326,7 @@ fn both_engines_agree() {
     let tally = Mutex::new(Tally::default());
     let next = AtomicU64::new(first);
     let last = first + count.unwrap_or(FEW);
-    // What panics is reported with its seed.
+    // Panics are reported with their seed.
     std::panic::set_hook(Box::new(|_| ()));
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
@@ -363,7 +368,7 @@ fn report(t: &Tally) {
     assert!(t.programs < MANY || missing.is_empty(), "no program has {missing:?}");
 }
 
-/// Prints how often each of what can be had was had; what was not.
+/// Prints how often each item occurred. Returns the wanted items that did not occur.
 fn covered<'n>(what: &str, wanted: impl Iterator<Item = &'n str>, had: &BTreeMap<&str, u64>) -> Vec<String> {
     let counts: Vec<String> = had.iter().map(|(name, n)| format!("{name} {n}")).collect();
     println!("by {what}: {}", counts.join(", "));

@@ -1,5 +1,5 @@
-//! `hlo-reduce` on large modules: how small they get, that this does not depend on the number of threads, and what is
-//! kept when it is asked for.
+//! Tests of `hlo-reduce` on large modules: the size of the results, that they do not depend on the number of
+//! threads, and the options that keep parts.
 
 use hlo_testing::Numbers;
 use std::fmt::Write as _;
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 const REDUCE: &str = env!("CARGO_BIN_EXE_hlo-reduce");
-/// `hlo-reduce` looks for it beside itself.
+/// `hlo-reduce` looks for this binary in its own folder.
 const RUN: &str = env!("CARGO_BIN_EXE_hlo-run");
 
-/// A module of about `count` instructions, tangled, with calls, a loop, a tuple result and metadata; in the middle `bad`
-/// is computed from two of them.
+/// Returns a module of about `count` instructions with many connections, calls, a loop, a tuple result and
+/// metadata. In the middle, `bad` is computed from two of them.
 fn module(count: usize, bad: &str) -> String {
-    // With this seed the result needs `bad` in the modules of every size here.
+    // With this seed, the result depends on `bad` for every size used here.
     let mut draw = Numbers::new(1);
     let mut out = String::from(
         "HloModule big\n\n\
@@ -77,7 +77,7 @@ fn module(count: usize, bad: &str) -> String {
     out
 }
 
-/// A custom call that nobody knows: the interpreter fails on it, by name.
+/// A custom call with an unknown target. The interpreter's error names the target.
 const UNKNOWN: &str = "bad = f32[16,32] custom-call($a, $b), custom_call_target=\"nobody_knows\"";
 
 fn folder(test: &str) -> PathBuf {
@@ -87,7 +87,7 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-/// Runs `hlo-reduce` on a text and gives the reduced text and what was said.
+/// Runs `hlo-reduce` on a text. Returns the reduced text and the standard error.
 #[track_caller]
 fn reduce(test: &str, text: &str, arguments: &[&str], command: &[&str]) -> (String, String) {
     let output = run(test, text, arguments, command);
@@ -102,7 +102,7 @@ fn run(test: &str, text: &str, arguments: &[&str], command: &[&str]) -> Output {
     Command::new(REDUCE).arg(&file).args(arguments).arg("--").args(command).output().unwrap()
 }
 
-/// The instructions of a module.
+/// Returns the number of instructions of a module.
 fn count(text: &str) -> usize {
     text.lines().filter(|l| l.starts_with("  ") && l.contains(" = ")).count()
 }
@@ -118,7 +118,7 @@ fn two_thousand_instructions_become_a_few() {
     assert!(small.contains("custom_call_target=\"nobody_knows\""), "{small}");
     assert!(!small.contains("metadata=") && !small.contains("sharding="), "{small}");
     assert!(said.contains(&format!("→ {} instructions", count(&small))), "{said}");
-    // What is left still fails, by itself.
+    // The reduced module still fails when it runs alone.
     let file = folder("two_thousand_check").join("small.hlo");
     std::fs::write(&file, &small).unwrap();
     let output = Command::new(RUN).args(["--engine=eval", "--quiet"]).arg(&file).output().unwrap();
@@ -162,7 +162,7 @@ fn a_failure_inside_of_a_loop_is_found() {
         ENTRY e {\n  x = f64[8,6] parameter(0)\n  k = f32[4] parameter(1)\n  z = s32[] constant(0)\n\
         \x20 w = (s32[], f64[8,6], f32[4]) tuple(z, x, k)\n\
         \x20 ROOT l = (s32[], f64[8,6], f32[4]) while(w), condition=condition, body=body\n}\n";
-    // Without a loop it is not what is looked for.
+    // The pattern only matches with a loop.
     let arguments = ["--match", "(?s)nobody_knows.*while\\(|while\\(.*nobody_knows"];
     let (small, _) = reduce("in_loop", text, &arguments, &["hlo-opt", "{}"]);
     assert!(small.contains("while(") && small.contains("nobody_knows"), "{small}");
@@ -197,7 +197,7 @@ fn ctrl_c_ends_it_with_the_smallest_module_so_far() {
     let file = folder.join("input.hlo");
     let text = module(300, UNKNOWN);
     std::fs::write(&file, &text).unwrap();
-    // The first runs answer, those after them would take for ever.
+    // The first runs end. Later ones would run forever.
     let ran = folder.join("ran").display().to_string();
     let script = format!("echo >> {ran}; test $(wc -l < {ran}) -lt 12 || sleep 1000; grep nobody_knows $0");
     let mut child = Command::new(REDUCE)
@@ -221,7 +221,7 @@ fn ctrl_c_ends_it_with_the_smallest_module_so_far() {
     assert_eq!(runs(), 12, "nothing ran after it");
 }
 
-/// Compiled code rounds `tanh` otherwise than the interpreter; the rest is exact.
+/// Compiled code rounds `tanh` differently from the interpreter. All other operations are exact.
 #[test]
 #[cfg(feature = "codegen")]
 fn what_differs_between_the_engines_is_found() {

@@ -1,5 +1,5 @@
-//! What the tools and both engines do, as their users see it. One program for all of it, as each one more is linked
-//! anew with LLVM in it.
+//! Tests of the tools and of both engines, as users see them. They are one program, because each additional
+//! test program must be linked with LLVM.
 
 #[cfg(feature = "codegen")]
 mod aot;

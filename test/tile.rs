@@ -1,5 +1,6 @@
-//! Programs of Tile with inputs and what comes out, or the error: test/tile/cases, those of the library test/tile/library, and
-//! gradients test/tile/gradients. By both engines, with contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
+//! Tests of Tile programs with their inputs and the expected results or errors: test/tile/cases, the library
+//! functions in test/tile/library, and the gradients in test/tile/gradients. They run in both engines, with
+//! contractions as they are and raised to other operations. The bits must be the same on 1 and 3 threads.
 
 use hlo_client::{Client, CompileOptions, Engine, Passes};
 use hlo_ir::{ArrayShape, ElementType, Literal, Shape, rules};
@@ -7,7 +8,7 @@ use hlo_tile::{Argument, Tile};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What the cases call errors, where that is not the rule's name without `tile-`.
+/// The names of errors in the cases, where they differ from the name of the rule without `tile-`.
 const KINDS: &[(&str, &str)] = &[
     ("bad-constraint", "tile-constraint"),
     ("bad-dim", "tile-size"),
@@ -25,7 +26,7 @@ fn element_type(name: &str) -> ElementType {
     }
 }
 
-/// An array of the file: `dtype`, `shape`, `data`.
+/// Reads an array of the file: `dtype`, `shape`, `data`.
 fn literal(array: &Value) -> Literal {
     let element_type = element_type(array["dtype"].as_str().expect("dtype"));
     let dims: Vec<i64> = array["shape"].as_array().expect("shape").iter().filter_map(Value::as_i64).collect();
@@ -44,7 +45,7 @@ fn numbers(literal: &Literal) -> Vec<f64> {
     wide.elements::<f64>().to_vec()
 }
 
-/// What is wrong with a case.
+/// Checks a case. Returns the reason if it fails.
 fn check(case: &Value) -> Result<(), String> {
     let source = case["source"].as_str().expect("source");
     let entry = case["entry"].as_str().expect("entry");
@@ -111,7 +112,7 @@ fn check(case: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Holds results to the case's.
+/// Compares the results with those of the case.
 fn agree(case: &Value, result: &Literal) -> Result<(), String> {
     let expected: Vec<Literal> = case["outputs"].as_array().expect("outputs").iter().map(literal).collect();
     let found = result.leaves();
@@ -132,7 +133,7 @@ fn agree(case: &Value, result: &Literal) -> Result<(), String> {
     Ok(())
 }
 
-/// The cases of a folder of test/tile: each file has one, or a list of them.
+/// Returns the cases of a folder of test/tile. Each file contains one case or a list of cases.
 fn cases_of(folder: &str) -> Vec<Value> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test/tile").join(folder);
     let mut cases = Vec::new();
@@ -162,13 +163,13 @@ fn cases() {
     hold("cases", 119);
 }
 
-/// Of the library's functions, with values from jax.
+/// Library functions, with values from jax.
 #[test]
 fn library() {
     hold("library", 150);
 }
 
-/// Results, and then their gradients, with values from jax, but of equal maxima.
+/// Results and their gradients. The values are from jax, except for equal maxima.
 #[test]
 fn gradients() {
     hold("gradients", 250);

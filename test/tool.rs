@@ -1,9 +1,9 @@
-//! The command that runs a tool of this build. `HLO_RUN` names another command, with arguments, for `hlo-run`: `make
-//! memcheck` has it run under a checker.
+//! Commands that run the tools of this build. `HLO_RUN` sets another command, with arguments, in place of
+//! `hlo-run`. `make memcheck` uses it to run `hlo-run` under a checker.
 
 use std::process::Command;
 
-/// A command that runs `program`.
+/// Returns a command that runs `program`.
 pub fn tool(program: &str) -> Command {
     let instead = match program == env!("CARGO_BIN_EXE_hlo-run") {
         true => std::env::var("HLO_RUN").unwrap_or_default(),

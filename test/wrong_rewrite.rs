@@ -1,5 +1,6 @@
-//! `hlo-run --bisect-passes` on modules of the corpus, with a pass that is wrong on purpose (the feature
-//! `wrong-rewrite`). What it does in all is tested in `lib/hlo-passes/tests/bisect.rs`, without the feature.
+//! Tests of `hlo-run --bisect-passes` on modules of the corpus, with a pass that is wrong on purpose (the
+//! feature `wrong-rewrite`). `lib/hlo-passes/tests/bisect.rs` tests the other behaviour of bisection, without
+//! the feature.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Building ahead-of-time programs: by `hlo-run --aot`, and C compilers.
+//! Builds ahead-of-time programs with `hlo-run --aot` and C compilers.
 
 use super::tool::tool;
 use std::io::Write;
@@ -26,7 +26,7 @@ impl Built {
     }
 }
 
-/// An empty folder.
+/// Creates an empty folder.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aot").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -34,14 +34,15 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The standard output of a command that must succeed.
+/// Returns the standard output of a command that must succeed.
 pub fn succeeds(command: &mut Command) -> Vec<u8> {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
 
-/// The runtime library of this build: a dependency of these tests, which cargo has put beside them.
+/// Returns the path of the runtime library of this build. It is a dependency of these tests, so Cargo places
+/// it next to them.
 fn runtime() -> &'static Path {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -66,7 +67,7 @@ pub fn build(name: &str, text: &str, arguments: &[&str]) -> Built {
     if !arguments.iter().any(|a| a.starts_with("--runtime")) {
         command.arg("--runtime").arg(runtime());
     }
-    // What runs the programs may have fewer instructions than this processor.
+    // The checker that runs the programs may support fewer instructions than this processor.
     if let Ok(cpu) = std::env::var("HLO_AOT_CPU")
         && !arguments.iter().any(|a| a.starts_with("--cpu") || a.starts_with("--target"))
     {
@@ -76,7 +77,7 @@ pub fn build(name: &str, text: &str, arguments: &[&str]) -> Built {
     Built { name: name.to_string(), folder }
 }
 
-/// Links a C program with what was compiled.
+/// Links a C program with compiled programs.
 pub fn link_source(name: &str, source: &str, programs: &[&Built], more: &[&str]) -> PathBuf {
     let folder = folder(&format!("{name}_c"));
     let file = folder.join("main.c");
@@ -91,7 +92,7 @@ pub fn link_source(name: &str, source: &str, programs: &[&Built], more: &[&str])
     command.args(programs.iter().map(|p| p.object()));
     command.args(programs.iter().filter(|p| p.has_runtime()).map(|p| p.runtime()));
     command.args(more);
-    // What the header says.
+    // The libraries that the header lists.
     for built in programs {
         let header = std::fs::read_to_string(built.folder.join(format!("{}.h", built.name))).unwrap();
         let link = header.lines().find_map(|l| l.trim().strip_prefix("Link with: ")).unwrap().to_string();
@@ -101,8 +102,9 @@ pub fn link_source(name: &str, source: &str, programs: &[&Built], more: &[&str])
     program
 }
 
-/// Links a C program that reads its arguments from standard input, one after the other, and writes its results to
-/// standard output. Its own argument is the number of threads; without one it has no context.
+/// Links a C program that reads its arguments from standard input, one after the other, and writes its
+/// results to standard output. Its own argument is the number of threads. Without an argument it uses no
+/// context.
 pub fn link_c(built: &Built, arguments: &[&str], results: &[&str]) -> PathBuf {
     let name = &built.name;
     let upper = name.to_uppercase();
@@ -125,8 +127,9 @@ pub fn link_c(built: &Built, arguments: &[&str], results: &[&str]) -> PathBuf {
     link_source(name, &source, &[built], &[])
 }
 
-/// What a program writes. `HLO_AOT_RUN` is a command with arguments that runs it: `make memcheck` has it run under a
-/// checker, with `HLO_AOT_CPU` for a processor that the checker knows.
+/// Runs a program and returns its output. `HLO_AOT_RUN` sets a command with arguments that runs it.
+/// `make memcheck` uses this to run the program under a checker, with `HLO_AOT_CPU` set to a processor that
+/// the checker supports.
 pub fn run(program: &Path, argument: &str, input: &[u8]) -> Vec<u8> {
     let before = std::env::var("HLO_AOT_RUN").unwrap_or_default();
     let mut words = before.split_whitespace().map(std::ffi::OsStr::new).chain([program.as_os_str()]);
@@ -138,7 +141,7 @@ pub fn run(program: &Path, argument: &str, input: &[u8]) -> Vec<u8> {
     let mut stdin = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // A program may end before it has read everything, which its status then says.
+            // A program may end before it has read everything. Its status then shows that.
             let _ = stdin.write_all(input);
         });
         child.wait_with_output().unwrap()

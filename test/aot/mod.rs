@@ -1,5 +1,6 @@
-//! Ahead-of-time programs: modules compiled to object files, linked into C, C++ and Rust programs and run, whose results have
-//! the bits of those that run at once and are the interpreter's within the tolerance.
+//! Tests of ahead-of-time programs: modules are compiled to object files, linked into C, C++ and Rust
+//! programs, and run. Their results must have the same bits as those of a program that is compiled at run
+//! time, and must equal the interpreter's within the tolerance.
 
 mod build;
 mod targets;
@@ -247,7 +248,7 @@ ENTRY main {
     },
 ];
 
-/// Element number `i` of an argument of so many bytes an element.
+/// Returns the bytes of element number `i` of an argument.
 fn element(ty: ElementType, i: usize) -> Vec<u8> {
     let small = (i * 37 % 29) as i64 - 14;
     let real = small as f32 * 0.25;
@@ -258,14 +259,15 @@ fn element(ty: ElementType, i: usize) -> Vec<u8> {
         ElementType::F32 => real.to_le_bytes().to_vec(),
         ElementType::F64 => f64::from(real).to_le_bytes().to_vec(),
         ElementType::Bf16 => ((real.to_bits() >> 16) as u16).to_le_bytes().to_vec(),
-        // From -14 to 14, for which the bits are easily made: 1.0 and what is added to its significand.
+        // From -14 to 14. The bits are 1.0 plus the number in the significand.
         ElementType::F16 => (0x3c00 + small.unsigned_abs() as u16).to_le_bytes().to_vec(),
         ElementType::C64 => [real.to_le_bytes(), (1.0 - real).to_le_bytes()].concat(),
         other => panic!("no test has {other}"),
     }
 }
 
-/// The arguments of a program, and what both engines give for them: the compiled one's bits, the interpreter's values.
+/// Returns the arguments of a program, and the results of both engines: the bits of the compiled one and the
+/// values of the interpreter.
 fn expected(text: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Literal>) {
     let load = |engine| {
         let options = CompileOptions { engine: Some(engine), threads: 2, ..CompileOptions::default() };
@@ -292,7 +294,7 @@ fn expected(text: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Literal>) {
     };
     let buffers = compiled.buffers(&literals).unwrap();
     let mut arguments: Vec<Vec<u8>> = buffers.iter().map(|b| b.bytes().unwrap().to_vec()).collect();
-    // Sizes of dynamic dimensions come after all: they are the bounds.
+    // The sizes of dynamic dimensions come after all arguments. They are the bounds.
     for leaf in compiled.parameters().iter().flat_map(|p| p.leaves()) {
         for (_, d) in leaf.dynamic_dimensions() {
             arguments.push((leaf.as_array().unwrap().dims[d] as i32).to_le_bytes().to_vec());
@@ -303,7 +305,7 @@ fn expected(text: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Literal>) {
     (arguments, bits, values)
 }
 
-/// Compares what a program wrote with what both engines gave.
+/// Compares the output of a program with the results of both engines.
 fn check(built: &Built, written: &[u8], bits: &[Vec<u8>], values: &[Literal], text: &str) {
     let mut rest = written;
     let program = Client::local().compile_text(text, &CompileOptions::default()).unwrap();
@@ -319,7 +321,7 @@ fn check(built: &Built, written: &[u8], bits: &[Vec<u8>], values: &[Literal], te
         let compared = compare(&laid_out, value, tolerance).unwrap();
         assert_eq!(compared.mismatch_fraction(), 0.0, "{}: not the interpreter's values", built.name);
     }
-    // Where sizes are known at run time only, what comes last says that they fit each other.
+    // If sizes are known only at run time, the last byte says whether they are consistent.
     let last: &[u8] = if text.contains("<=") { &[1] } else { &[] };
     assert_eq!(rest, last, "{}", built.name);
 }

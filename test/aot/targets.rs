@@ -1,4 +1,5 @@
-//! Programs for other machines: what is in their object files, and that those which this computer can run give the same.
+//! Tests of programs for other machines: the contents of their object files. Programs that this computer can
+//! run must produce the same results.
 
 use super::build::{build, link_c, run, succeeds};
 use super::{CASES, Case, ELEMENTWISE, MLP, expected};
@@ -8,7 +9,7 @@ use std::process::Command;
 
 const OBJDUMP: &str = "/usr/lib/llvm-22/bin/llvm-objdump";
 
-/// The instructions of an object file; `None` without LLVM's tool.
+/// Returns the disassembly of an object file, or `None` if LLVM's tool is not installed.
 fn disassembly(object: &Path) -> Option<String> {
     Path::new(OBJDUMP).exists().then(|| {
         let mut command = Command::new(OBJDUMP);
@@ -17,7 +18,7 @@ fn disassembly(object: &Path) -> Option<String> {
     })
 }
 
-/// Holds an object file to what is promised of all: one visible function, nothing that is written.
+/// Checks the properties of all object files: one visible function, and no writable data.
 fn check_object(name: &str, object: &Path, architecture: Architecture) {
     let bytes = std::fs::read(object).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
@@ -88,7 +89,7 @@ fn levels_of_x86_64_have_their_registers_and_the_same_results() {
             if let Some(code) = disassembly(&built.object()) {
                 assert!(!code.contains("%zmm") || level == "x86-64-v4", "{name}");
                 assert!(!code.contains("%ymm") || level >= "x86-64-v3", "{name}");
-                // Nine elements are too few for whole registers.
+                // Nine elements are too few to fill whole registers.
                 let long = case.name != small_types.name;
                 assert!(code.contains("%ymm") || level < "x86-64-v3" || !long, "{name}");
             }
@@ -100,7 +101,7 @@ fn levels_of_x86_64_have_their_registers_and_the_same_results() {
     }
 }
 
-/// Compares results with those of this computer's CPU. Generated code gives the same bits on all of them.
+/// Compares results with those of this computer's CPU. Generated code produces the same bits on all CPUs.
 fn same_values(name: &str, case: &Case, written: &[u8], bits: &[Vec<u8>]) {
     let wanted = bits.concat();
     assert_eq!(written.len(), wanted.len(), "{name}");

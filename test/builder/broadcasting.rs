@@ -1,4 +1,4 @@
-//! The XLA preview's chapter "Broadcasting semantics": each of its examples, by the rules of elementwise operations.
+//! The XLA preview's chapter "Broadcasting semantics": each of its examples, with elementwise operations.
 
 use super::Example;
 use hlo_builder::{Builder, Operand, Value};
@@ -8,7 +8,7 @@ fn shape(dims: &[i64]) -> Shape {
     Shape::array(ElementType::S32, dims.iter().copied())
 }
 
-/// The matrix of "What is broadcasting", which recurs.
+/// The matrix of "What is broadcasting", which later examples also use.
 fn matrix() -> Literal {
     Literal::r2(&[[1i32, 2, 3], [4, 5, 6]])
 }
@@ -36,7 +36,7 @@ fn a_vector_of_three_meets_a_matrix_of_three_by_three_in_two_ways() {
     e.gives(&[
         (zeros + v.along(&[1]), Literal::r2(&[[7i32, 8, 9], [7, 8, 9], [7, 8, 9]])),
         (zeros + v.along(&[0]), Literal::r2(&[[7i32, 7, 7], [8, 8, 8], [9, 9, 9]])),
-        // Either operand may be the one of lower rank.
+        // Either operand may have the lower rank.
         (v.along(&[0]) - zeros, Literal::r2(&[[7i32, 7, 7], [8, 8, 8], [9, 9, 9]])),
     ]);
 }
@@ -51,13 +51,14 @@ fn a_matrix_meets_dimensions_one_and_two_of_a_cuboid() {
     e.gives(&[(cuboid + m.along(&[1, 2]), Literal::from_values(&[2, 3, 4], &twice).unwrap())]);
 }
 
-/// "Formal definition": T matched to each dimension of an MxNxPxQ array has along it the numbers that it has itself; TxV has T
-/// along the first of two dimensions, V along the second.
+/// "Formal definition": a vector T matched to a dimension of an MxNxPxQ array repeats its elements along the
+/// other dimensions. For a matrix TxV, T varies along the first of the two given dimensions and V along the
+/// second.
 #[test]
 fn a_vector_or_a_matrix_meets_any_dimensions_of_an_array_of_rank_4() {
     let (e, sizes) = (Example::new("formal_definition"), [2, 3, 4, 5]);
     let zeros = e.given(Literal::full(&sizes, 0i32).unwrap());
-    // T is numbered 0, 1, …; TxV is 10·t + v.
+    // The elements of T are 0, 1, …, and those of TxV are 10·t + v.
     let element = |dimensions: &[usize], index: &[i64]| {
         dimensions.iter().fold(0i32, |n, &d| 10 * n + i32::try_from(index[d]).unwrap())
     };
@@ -76,7 +77,7 @@ fn a_vector_or_a_matrix_meets_any_dimensions_of_an_array_of_rank_4() {
     e.gives(&[&[0][..], &[1], &[2], &[3], &[2, 3], &[1, 2], &[0, 3]].map(along));
 }
 
-/// What the chapter calls invalid or illegal: the message says why.
+/// Checks an example that the chapter calls invalid or illegal: the message gives the reason.
 #[track_caller]
 fn refused(make: impl for<'b> Fn(&'b Builder) -> Value<'b>, message: &str) {
     let b = Builder::new("refused");
@@ -86,7 +87,7 @@ fn refused(make: impl for<'b> Fn(&'b Builder) -> Value<'b>, message: &str) {
     assert_eq!(errors.diags()[0].message, message);
 }
 
-/// The sum of a parameter of these sizes and what `low` makes of another one.
+/// Returns the sum of a parameter of sizes `high` and `operand` applied to a parameter of sizes `low`.
 fn sum<'b>(
     b: &'b Builder,
     high: &[i64],
@@ -160,7 +161,7 @@ fn each_operand_may_have_a_degenerate_dimension_of_its_own() {
     ]);
 }
 
-/// "Broadcast composition": both examples, in either order of operands.
+/// "Broadcast composition": both examples, with the operands in either order.
 #[test]
 fn given_dimensions_and_degenerate_ones_compose() {
     let e = Example::new("composition");

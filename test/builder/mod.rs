@@ -1,5 +1,5 @@
-//! Computations built by `hlo_builder`, in both engines: the examples of the XLA preview and of its chapter about broadcasting,
-//! and random programs.
+//! Tests of computations built with `hlo_builder`, in both engines: the examples of the XLA preview and of
+//! its chapter about broadcasting, and random programs.
 
 mod broadcasting;
 mod operations;
@@ -11,7 +11,7 @@ use hlo_builder::{Builder, Value};
 use hlo_ir::{ElementType, Literal, Module, Shape};
 use std::cell::RefCell;
 
-/// A computation on given values: they are its parameters, so that nothing is known before it runs.
+/// A computation on given values. The values are its parameters, so that nothing is known at compile time.
 pub(crate) struct Example {
     builder: Builder,
     given: RefCell<Vec<Literal>>,
@@ -22,7 +22,7 @@ impl Example {
         Self { builder: Builder::new(name), given: RefCell::default() }
     }
 
-    /// A parameter with that value.
+    /// Adds a parameter with this value.
     #[track_caller]
     pub(crate) fn given(&self, value: Literal) -> Value<'_> {
         let number = self.given.borrow().len();
@@ -32,7 +32,7 @@ impl Example {
         parameter
     }
 
-    /// Both engines give these values.
+    /// Checks that both engines compute these values.
     #[track_caller]
     pub(crate) fn gives(&self, expected: &[(Value<'_>, Literal)]) {
         let values: Vec<Value<'_>> = expected.iter().map(|(value, _)| *value).collect();
@@ -56,12 +56,12 @@ impl std::ops::Deref for Example {
     }
 }
 
-/// What both engines make of a module, each with its name.
+/// Returns the results of both engines for a module, each with the engine's name.
 #[track_caller]
 pub(crate) fn both(module: &Module, inputs: &[Literal]) -> [(&'static str, Literal); 2] {
     let interpreted = hlo_eval::evaluate(module, inputs, &eval_options());
     let interpreted = interpreted.unwrap_or_else(|e| panic!("{}", e.to_diag(module).message));
-    // Without more passes than needed: nothing that is constant is computed before the program runs.
+    // Runs only the required passes, so that no constants are folded at compile time.
     let how = Compilation { pipeline: hlo_passes::LOWERING, threads: 1, optimize: false };
     let inputs: Vec<&Literal> = inputs.iter().collect();
     let compiled = run(module, how, &inputs).unwrap_or_else(|e| panic!("{e}"));
@@ -84,7 +84,7 @@ impl std::fmt::Display for Text<'_> {
     }
 }
 
-/// The shape of an array of `f32`.
+/// Returns the shape of an array of `f32`.
 pub(crate) fn f32s(dims: &[i64]) -> Shape {
     Shape::array(ElementType::F32, dims.iter().copied())
 }

@@ -1,4 +1,5 @@
-//! The examples of the XLA preview's operations, in the order of its chapters. Where a chapter has none, its definition.
+//! The examples of the operations in the XLA preview, in the order of its chapters. For a chapter without
+//! examples, its definition.
 
 use super::{Example, both, f32s};
 use hlo_builder::{Builder, Computation, Padding};
@@ -16,7 +17,7 @@ fn broadcast() {
     e.gives(&[(scalar.broadcast(&[2, 3]), Literal::r2(&[[2.0f32; 3]; 2]))]);
 }
 
-/// The array of 24 elements of "Collapse" and "Reshape".
+/// The array of 24 elements in "Collapse" and "Reshape".
 const V: [[[f32; 3]; 2]; 4] = [
     [[10., 11., 12.], [15., 16., 17.]],
     [[20., 21., 22.], [25., 26., 27.]],
@@ -85,7 +86,7 @@ fn by_the_pseudocode(input: &Literal, kernel: &Literal, stride: [i64; 2], pad: [
             {
                 let iy = oy * stride[0] + ky - pad[0].0;
                 let ix = ox * stride[1] + kx - pad[1].0;
-                // Outside the base area there is no element.
+                // There are no elements outside of the base area.
                 if let Some(x) = input.get::<i32>(&[b, iz, iy, ix]) {
                     value += x * kernel.get::<i32>(&[oz, iz, ky, kx]).unwrap();
                 }
@@ -197,7 +198,7 @@ fn map_with_a_static_operand() {
     e.gives(&[(e.map(&[op1, op2, op3], &computation, &[par1]), Literal::r1(&[103i32, 233]))]);
 }
 
-/// "This operation is a no-op if" nothing is added; edges and interior of each dimension.
+/// "This operation is a no-op if" the padding is zero. Also edges and interior of each dimension.
 #[test]
 fn pad() {
     let e = Example::new("pad");
@@ -234,8 +235,9 @@ fn reduce() {
     ]);
 }
 
-/// The preview says that the order {1,2,0}, slowest dimension first, gives 10, 11, 12, 20, …: these are the numbers of the order
-/// {1,0,2}. What its definition, and today's document, have for {1,2,0} is 10, 20, 30, 40, 11, ….
+/// The preview says that the order {1,2,0}, slowest dimension first, results in 10, 11, 12, 20, …. These are
+/// the numbers of the order {1,0,2}. By its definition, and by the current document, {1,2,0} results in 10,
+/// 20, 30, 40, 11, ….
 #[test]
 fn reshape() {
     let e = Example::new("reshape");
@@ -298,7 +300,7 @@ fn random_numbers() {
         // Ten standard errors: 2/√10000 and 4·√(2/10000).
         assert!((mean - 3.0).abs() < 0.2 && (variance - 4.0).abs() < 0.57, "{engine}: {mean}, {variance}");
         let counts = (-4..4).map(|n| uniform.elements::<i32>().iter().filter(|&&x| x == n).count());
-        // 1250 each, whose standard deviation is 33; and no other.
+        // 1250 of each value, with a standard deviation of 33, and no other values.
         let counts: Vec<usize> = counts.collect();
         assert!(counts.iter().all(|c| (920..=1580).contains(c)), "{engine}: {counts:?}");
         assert_eq!(counts.iter().sum::<usize>(), COUNT as usize, "{engine}");
@@ -308,8 +310,8 @@ fn random_numbers() {
     }
 }
 
-/// The figure: windows that do not overlap, and windows of which two select the 9, where "the output element of value 8
-/// (2 + 6)" comes from.
+/// The figure: windows that do not overlap, and windows of which two select the 9. There "the output element
+/// of value 8 (2 + 6)" is the sum of both.
 #[test]
 fn select_and_scatter() {
     let e = Example::new("select_and_scatter");

@@ -56,7 +56,7 @@ fn axpy_of_constants() {
     }
 }
 
-/// "ReduceWindow": the snippet `reduce_window_2x3`, of a matrix whose numbers go from 1 to 24.
+/// "ReduceWindow": the snippet `reduce_window_2x3`, on a matrix with the numbers from 1 to 24.
 #[test]
 fn reduce_window_2x3() {
     let max = {
@@ -79,7 +79,7 @@ fn reduce_window_2x3() {
     }
 }
 
-/// "While": the pseudocode, of an `int32` and a vector of 10, with 1000 iterations.
+/// "While": the pseudocode, with an `int32`, a vector of 10 elements, and 1000 iterations.
 #[test]
 fn a_loop_adds_a_constant_vector_a_thousand_times() {
     let state = Shape::tuple(vec![Shape::scalar(ElementType::S32), f32s(&[10])]);
@@ -101,8 +101,8 @@ fn a_loop_adds_a_constant_vector_a_thousand_times() {
     ]);
 }
 
-/// "Infeed": two loops that read, of which the second begins with what the first one gives, so that their reads are in order;
-/// an infeed of an empty tuple reads nothing.
+/// "Infeed": two loops that read. The second starts with the result of the first, so that their reads are in
+/// order. An infeed of an empty tuple reads nothing.
 #[test]
 fn infeeds_of_two_loops_are_in_a_total_order() {
     let data = Shape::array(ElementType::S32, [3]);
@@ -130,7 +130,7 @@ fn infeeds_of_two_loops_are_in_a_total_order() {
     assert_reads(&b, &["s32[3] {1,2,3}", "s32[3] {2,4,6}", "s32[3] {1,2,3}"], "s32[3] {2, 16, 54}");
 }
 
-/// "Infeed(shape)" without tokens: what a program reads is what the host writes, in the order of the program.
+/// "Infeed(shape)" without tokens: the program reads the items that the host writes, in program order.
 #[test]
 fn infeeds_without_tokens_happen_in_the_order_of_the_program() {
     let b = Builder::new("infeeds");
@@ -140,7 +140,8 @@ fn infeeds_without_tokens_happen_in_the_order_of_the_program() {
     assert_reads(&b, &["s32[2] {10,20}", "s32[2] {1,2}"], "s32[2] {9, 18}");
 }
 
-/// Runs what was built by `hlo-run`, which writes to the program's infeed what a program of its own sends out.
+/// Runs a program with `hlo-run` and compares what it reads. Another program writes the items of the infeed
+/// with its outfeed.
 #[track_caller]
 fn assert_reads(b: &Builder, items: &[&str], expected: &str) {
     let module = b.build().unwrap_or_else(|e| panic!("{e}"));
@@ -168,7 +169,7 @@ fn assert_reads(b: &Builder, items: &[&str], expected: &str) {
     assert!(String::from_utf8_lossy(&output.stdout).contains(expected), "{output:?}");
 }
 
-/// `hlo-run` of a module, by both engines where there are two.
+/// Returns the `hlo-run` command for a module, with both engines if available.
 fn hlo_run(file: &Path, module: &hlo_ir::Module) -> std::process::Command {
     let text = hlo_ir::print::print_module(module, &hlo_ir::print::PrintOptions::default()).to_string();
     std::fs::write(file, text).unwrap();
@@ -177,7 +178,7 @@ fn hlo_run(file: &Path, module: &hlo_ir::Module) -> std::process::Command {
     command
 }
 
-/// "C++ interface": what the comments of `ComputationBuilder` promise.
+/// "C++ interface": the behaviour that the comments of `ComputationBuilder` promise.
 #[test]
 fn the_interface_does_what_its_comments_say() {
     let e = Example::new("interface");
@@ -220,7 +221,8 @@ fn the_interface_does_what_its_comments_say() {
     ]);
 }
 
-/// "SetReturnValue": what was given last counts, and what is added later changes nothing.
+/// "SetReturnValue": the last value that was set is returned. Instructions that are added later do not
+/// matter.
 #[test]
 fn the_return_value_need_not_be_the_last_one() {
     let b = Builder::new("returned");
@@ -233,7 +235,8 @@ fn the_return_value_need_not_be_the_last_one() {
     }
 }
 
-/// "Trace": "the computation will emit a logging message with the operand", here to a function that the program registers.
+/// "Trace": "the computation will emit a logging message with the operand". Here the target is a function
+/// that the program registers.
 #[test]
 fn a_traced_value_is_shown_when_the_program_gets_there() {
     let b = Builder::new("traced");

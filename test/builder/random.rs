@@ -1,5 +1,5 @@
-//! Random programs, built anew through the builder's methods: what is built is valid, reads back the same, and both engines agree
-//! on each of its instructions and on the whole of it.
+//! Random programs, rebuilt with the builder's methods. The module must be valid and must be the same after
+//! printing and parsing. Both engines must agree on each of its instructions and on the whole program.
 
 use crate::random::{BATCH, Check, Making, caught, program_of};
 use hlo_ir::Module;
@@ -8,12 +8,13 @@ use hlo_testing::generate::{Program, Style};
 use hlo_testing::replay;
 use std::ops::Range;
 
-/// Which programs are tried: such as are compiled without LLVM's optimiser, which takes most of the time.
+/// The seeds of the programs. Programs with these seeds are compiled without LLVM's optimiser, which takes
+/// most of the time.
 const SEEDS: Range<u64> = 4 * BATCH..8 * BATCH;
 
 const BUILT: Making = Making { module: built, prefix: replay::PREFIX };
 
-/// The program as the builder makes it, held to be the same when it is read from its text.
+/// Builds the program with the builder. Checks that it is the same when it is parsed from its text.
 fn built(program: &Program) -> Check<Module> {
     let text = program.text(Style::default());
     let original =
@@ -33,7 +34,7 @@ fn what_is_built_at_random_runs_alike_in_both_engines() {
     for first in SEEDS.step_by(BATCH as usize) {
         let programs: Vec<Program> = (first..first + BATCH).map(program_of).collect();
         let Err(failure) = caught(&Program::merged(&programs), first, BUILT, None) else { continue };
-        // The one program that fails, if it is one.
+        // Report the single program that fails, if there is one.
         let alone = programs.iter().find_map(|p| Some((p, caught(p, first, BUILT, None).err()?)));
         match alone {
             Some((program, failure)) => panic!("{failure}\n{}", program.text(Style::default())),

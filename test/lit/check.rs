@@ -1,8 +1,9 @@
-//! FileCheck by the `filecheck` crate: translates LLVM's spelling to the crate's and supplies what it lacks
-//! (labels, counts, empty lines, white space made canonical, prefixes).
+//! FileCheck on top of the `filecheck` crate. Translates LLVM's syntax to that of the crate and adds what the
+//! crate lacks (labels, counts, empty lines, canonical white space, prefixes).
 //!
-//! The crate's own habits are kept away from the tests: it puts word boundaries around patterns (`$()` at both
-//! ends turns them off), takes `$` for its own escapes (doubled here), and lets `[^x]` match a newline.
+//! It also hides the crate's own behaviour from the tests. The crate puts word boundaries around patterns
+//! (`$()` at both ends turns them off), uses `$` for its own escapes (doubled here), and lets `[^x]` match a
+//! newline.
 
 use crate::directive::{Directive, Kind};
 use filecheck::{CheckerBuilder, Value, VariableMap};
@@ -10,7 +11,7 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Matches `output` against the directives. An error says which line failed and how the others matched.
+/// Matches `output` against the directives. The error says which line failed and how the others matched.
 pub fn check(directives: &[Directive], output: &str) -> Result<(), String> {
     let output = canonical(output);
     if let Some(first) = directives.first()
@@ -25,7 +26,7 @@ pub fn check(directives: &[Directive], output: &str) -> Result<(), String> {
     for directive in directives {
         block.push(directive);
         if directive.kind == Kind::Label {
-            // As LLVM does: the labels are found first, and each block is matched within its own text.
+            // As in LLVM, the labels are found first, and each block is matched within its own text.
             let found = label_regex(directive)?.find(rest).ok_or_else(|| {
                 format!("line {}: label not found: {}\nin\n{rest}", directive.line, directive.pattern)
             })?;
@@ -37,7 +38,8 @@ pub fn check(directives: &[Directive], output: &str) -> Result<(), String> {
     check_block(&block, rest, &mut variables)
 }
 
-/// The output with runs of spaces and tabs as one space and without carriage returns: what LLVM compares.
+/// Returns the output with each run of spaces and tabs replaced by one space, and without carriage returns.
+/// LLVM compares this form.
 fn canonical(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut blank = false;
@@ -59,8 +61,8 @@ fn canonical(text: &str) -> String {
     out
 }
 
-/// Two equal `-DAG` lines side by side must match twice in LLVM's FileCheck; the crate would match one line
-/// for both.
+/// Two equal adjacent `-DAG` lines must match twice in LLVM's FileCheck. The crate would match one line for
+/// both.
 fn refuse_repeated_dag(directives: &[Directive]) -> Result<(), String> {
     for group in directives.split(|d| d.kind != Kind::Dag) {
         for (i, directive) in group.iter().enumerate() {
@@ -85,7 +87,7 @@ fn label_regex(directive: &Directive) -> Result<Regex, String> {
     regex::RegexBuilder::new(&out).multi_line(true).build().map_err(|e| bad(e.to_string()))
 }
 
-/// Matches the directives of one block, and keeps the variables that they define for the blocks after it.
+/// Matches the directives of one block. Stores the variables that they define for later blocks.
 fn check_block(block: &[&Directive], text: &str, variables: &mut Variables) -> Result<(), String> {
     if block.is_empty() {
         return Ok(());
@@ -116,14 +118,14 @@ fn check_block(block: &[&Directive], text: &str, variables: &mut Variables) -> R
     if checker.is_empty() {
         return Err("nothing is checked".to_string());
     }
-    // The crate's explanation assumes that the text ends in a newline.
+    // The crate's explanation assumes that the text ends with a newline.
     let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
     let (matched, explanation) =
         checker.explain(&text, variables).map_err(|e| format!("line {}: {e}", block[0].line))?;
     if !matched {
         return Err(format!("the output does not match (directive #n is line {lines:?}[n]):\n{explanation}"));
     }
-    // The explanation is the only place where the crate tells what variables were given.
+    // Only the explanation contains the values of the variables.
     for line in explanation.lines().filter_map(|l| l.strip_prefix("Define ")) {
         if let Some((name, value)) = line.split_once('=').filter(|(name, _)| names.iter().any(|n| n == name))
         {
@@ -133,7 +135,7 @@ fn check_block(block: &[&Directive], text: &str, variables: &mut Variables) -> R
     Ok(())
 }
 
-/// Variables that earlier blocks defined.
+/// The variables that earlier blocks defined.
 #[derive(Default)]
 struct Variables(BTreeMap<String, String>);
 
@@ -143,7 +145,7 @@ impl VariableMap for Variables {
     }
 }
 
-/// A piece of a pattern.
+/// A part of a pattern.
 enum Part {
     Text(String),
     Regex(String),
@@ -151,10 +153,10 @@ enum Part {
     Use(String),
 }
 
-/// The pattern in the crate's spelling; names that it defines are added to `names`.
+/// Returns the pattern in the crate's syntax. Adds the names that it defines to `names`.
 fn translate(directive: &Directive, names: &mut Vec<String>) -> Result<String, String> {
     if directive.kind == Kind::Empty {
-        // An empty line; zero wide, so that the line after it is the next one.
+        // An empty line. The match has zero width, so that the line after it is the next one.
         return Ok(r"$(=\A$)".to_string());
     }
     let mut out = String::from("$()");
@@ -214,7 +216,7 @@ fn parts(directive: &Directive) -> Result<Vec<Part>, String> {
     }
 }
 
-/// Where the `]]` stands that ends a variable, brackets of its regex skipped.
+/// Returns the position of the `]]` that ends a variable. Skips brackets in its regex.
 fn variable_end(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     let mut escaped = false;
@@ -231,7 +233,7 @@ fn variable_end(text: &str) -> Option<usize> {
     None
 }
 
-/// LLVM's POSIX extended regex in the spelling of Rust's: in a bracket expression a backslash, `[`, `&` and
+/// Converts LLVM's POSIX extended regex to Rust's syntax: in a bracket expression a backslash, `[`, `&` and
 /// `~` are plain characters, and a negated one does not match a newline.
 fn posix_to_rust(regex: &str) -> Result<String, String> {
     let mut out = String::with_capacity(regex.len());

@@ -1,20 +1,20 @@
-//! Running one command of a RUN line: input in, output and exit status out, within a time limit.
+//! Runs one command of a RUN line with a given input and a time limit. Returns its output and exit status.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a command did.
+/// The outcome of a command.
 pub struct Outcome {
-    /// What it printed; with `2>&1` its errors too, in the order in which they came.
+    /// The standard output. With `2>&1` it also contains the standard error, in the order of writing.
     pub stdout: Vec<u8>,
-    /// What it printed to stderr, unless that went to stdout.
+    /// The standard error, unless it was merged into `stdout`.
     pub stderr: Vec<u8>,
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
 }
 
-/// How long a command may take.
+/// Returns the time limit of a command.
 fn limit() -> Duration {
     let seconds = std::env::var("HLO_LIT_TIMEOUT").ok().and_then(|s| s.parse().ok()).unwrap_or(120);
     Duration::from_secs(seconds)
@@ -32,7 +32,8 @@ pub fn run(mut command: Command, input: Vec<u8>, merge_stderr: bool) -> Result<O
     }
     command.stdout(writer);
     let mut child = command.spawn().map_err(failed)?;
-    // The command holds the pipe's writing ends; without this drop its end would never be seen.
+    // `command` holds the writing ends of the pipe. Without this drop, the reader would never see the end of
+    // the output.
     drop(command);
 
     let stdin = child.stdin.take();
@@ -40,7 +41,7 @@ pub fn run(mut command: Command, input: Vec<u8>, merge_stderr: bool) -> Result<O
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if let Some(mut stdin) = stdin {
-                // A command that does not read all of its input is fine.
+                // A command may end without reading all of its input.
                 let _ = stdin.write_all(&input);
             }
         });
@@ -54,7 +55,7 @@ pub fn run(mut command: Command, input: Vec<u8>, merge_stderr: bool) -> Result<O
 
 fn read_all(mut from: impl Read) -> Vec<u8> {
     let mut out = Vec::new();
-    // What was read before an error is still worth showing.
+    // After an error, the output read so far is still shown.
     let _ = from.read_to_end(&mut out);
     out
 }

@@ -1,10 +1,10 @@
-//! Finding the directives of a test file: comment lines such as `// CHECK-NEXT: …`, and refusing what looks
-//! like a directive but is none. A typo that passes silently would be a test that tests nothing.
+//! Finds the directives of a test file: comment lines such as `// CHECK-NEXT: …`. Rejects comments that look
+//! like a directive but are not. Otherwise a typo would result in a test that checks nothing.
 
-/// What a CHECK line asks for.
+/// The kind of a CHECK line: where its pattern must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Somewhere after the previous match.
+    /// After the previous match.
     Plain,
     /// On the line after the previous match.
     Next,
@@ -12,33 +12,34 @@ pub enum Kind {
     Same,
     /// Not between the neighbouring matches.
     Not,
-    /// Anywhere among the neighbouring `-DAG`s.
+    /// In any order among the neighbouring `-DAG` lines.
     Dag,
-    /// Divides the output into blocks that are matched by themselves.
+    /// Divides the output into blocks that are matched separately.
     Label,
-    /// So many times.
+    /// This many times.
     Count(usize),
-    /// The line after the previous match is empty.
+    /// The line after the previous match must be empty.
     Empty,
 }
 
 /// One CHECK line.
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// The line in the test file, from 1.
+    /// The line in the test file, counted from 1.
     pub line: usize,
-    /// What it asks for.
+    /// The kind of the line.
     pub kind: Kind,
-    /// True for `CHECK{LITERAL}:`: the pattern is plain text.
+    /// Whether the line is a `CHECK{LITERAL}:`, whose pattern is plain text.
     pub literal: bool,
-    /// The pattern as written, without the space around it.
+    /// The pattern without surrounding white space.
     pub pattern: String,
 }
 
-/// Words that open a comment and are no directives.
+/// Words that may begin a comment and are not directives.
 const WORDS: &[&str] = &["NOTE"];
 
-/// The text after `// RUN:` of each RUN line, with lines that end in `\` joined to the next RUN line.
+/// Returns the text after `// RUN:` of each RUN line. A line that ends in `\` is joined with the next RUN
+/// line.
 pub fn run_lines(text: &str) -> Result<Vec<String>, String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;
@@ -67,7 +68,7 @@ pub fn run_lines(text: &str) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// True if a `// REQUIRES:` line names `feature`.
+/// Checks whether a `// REQUIRES:` line contains `feature`.
 pub fn requires(text: &str, feature: &str) -> bool {
     required(text).any(|f| f == feature)
 }
@@ -79,8 +80,8 @@ fn required(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
 }
 
-/// Refuses comments that look like directives and are none. `prefixes` are those that the file's RUN lines
-/// give to FileCheck.
+/// Rejects comments that look like directives but are not. `prefixes` are those that the RUN lines pass to
+/// FileCheck.
 pub fn refuse_unknown(text: &str, prefixes: &[String]) -> Result<(), String> {
     for (number, line) in text.lines().enumerate() {
         let at = |message: String| Err(format!("line {}: {message}: {}", number + 1, line.trim()));
@@ -98,7 +99,7 @@ pub fn refuse_unknown(text: &str, prefixes: &[String]) -> Result<(), String> {
                 return at(format!("`{head}` is no directive of this file"));
             }
         }
-        // LLVM's FileCheck finds a prefix anywhere in a line; here it must open the comment.
+        // LLVM's FileCheck finds a prefix anywhere in a line. Here it must begin the comment.
         for prefix in prefixes {
             if let Some(position) = line.find(prefix.as_str()) {
                 let opens = matches!(line[..position].trim(), "//" | "#");
@@ -120,7 +121,7 @@ pub fn refuse_unknown(text: &str, prefixes: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The CHECK lines with one of the prefixes, in order.
+/// Returns the CHECK lines with one of the prefixes, in order.
 pub fn checks(text: &str, prefixes: &[String]) -> Result<Vec<Directive>, String> {
     let mut found = Vec::new();
     for prefix in prefixes {
@@ -148,13 +149,13 @@ pub fn checks(text: &str, prefixes: &[String]) -> Result<Vec<Directive>, String>
     Ok(found)
 }
 
-/// What comes after `//` in a line that holds a comment only.
+/// Returns the text after `//` or `#` in a line that contains only a comment.
 fn comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     line.strip_prefix("//").or_else(|| line.strip_prefix('#')).map(str::trim_start)
 }
 
-/// `HEAD` and what follows the colon of `HEAD: …`.
+/// Splits `HEAD: …` into `HEAD` and the text after the colon.
 fn split_head(comment: &str) -> Option<(&str, &str)> {
     let (head, rest) = comment.split_once(':')?;
     let plain = !head.is_empty()
@@ -167,7 +168,7 @@ fn directive_head(comment: &str) -> Option<&str> {
     split_head(comment).map(|(head, _)| head)
 }
 
-/// The directive that a prefix with this suffix is, and whether its pattern is literal.
+/// Returns the kind of a directive with this suffix, and whether its pattern is literal.
 fn kind(suffix: &str) -> Option<(Kind, bool)> {
     let (suffix, literal) = match suffix.strip_suffix("{LITERAL}") {
         Some(rest) => (rest, true),
@@ -189,13 +190,13 @@ fn kind(suffix: &str) -> Option<(Kind, bool)> {
     Some((kind, literal))
 }
 
-/// True if a person who wrote `head` may have meant `prefix`, with or without a suffix: at most two edits.
+/// Checks whether `head` may be a misspelling of `prefix`, with or without a suffix: at most two edits.
 fn resembles(head: &str, prefix: &str) -> bool {
     let stem = head.split(['-', '{']).next().unwrap_or(head).to_ascii_uppercase();
     stem.len() >= 3 && edits(&stem, &prefix.to_ascii_uppercase()) <= if prefix.len() > 3 { 2 } else { 1 }
 }
 
-/// The Levenshtein distance.
+/// Returns the Levenshtein distance.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,15 +1,16 @@
-//! RUN lines: splitting them into commands and running these, each one's output into the next.
+//! RUN lines: splits them into commands and runs these, with each command's output as the next one's input.
 //!
-//! Understood are the tools `hlo-opt`, `hlo-run`, `hlo-diff` and `hlo-reduce`, `not` before one of them, `FileCheck FILE` and
-//! `diff FILE -` as the last command, `|`, `2>&1`, quotes, and in words `%s` (the test file), `%S` (its folder),
-//! `%t` (a path of the test's own for files it writes), `%T` (one that is not in the checkout). Anything else is an error.
+//! The supported syntax is: the tools `hlo-opt`, `hlo-run`, `hlo-diff` and `hlo-reduce`; `not` before a tool;
+//! `FileCheck FILE` and `diff FILE -` as the last command; `|`, `2>&1` and quotes. In words, `%s` is the test
+//! file, `%S` its folder, `%t` a path for files of the test, and `%T` a path outside of the checkout.
+//! Anything else is an error.
 
 use crate::tool::tool;
 use crate::{check, command, directive};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a test file; an error says what went wrong, ready to be shown.
+/// Runs a test file. The error is a message that can be shown to the user.
 pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("can't read the test: {e}"))?;
     let run_lines = directive::run_lines(&text)?;
@@ -42,15 +43,15 @@ struct Test<'a> {
     text: &'a str,
 }
 
-/// A path of the test's own among the system's temporary files, for what depends on who may write to the folders around it: the
-/// checkout may lie anywhere. What is there is removed with it.
+/// A path of the test among the system's temporary files. It is for tests that depend on who may write to the
+/// parent folders, because the checkout may be anywhere. The files are removed when the value is dropped.
 struct Outside(PathBuf);
 
 impl Outside {
     fn of(work: &Path) -> Self {
         let name = work.file_name().unwrap_or_default().to_string_lossy();
         let path = std::env::temp_dir().join(format!("hlo-lit-{}-{name}", std::process::id()));
-        // A process of that number may have been killed.
+        // An earlier process with the same number may have been killed and left files.
         remove(&path);
         Self(path)
     }
@@ -62,7 +63,7 @@ impl Drop for Outside {
     }
 }
 
-/// Removes a file or a folder, if there is one.
+/// Removes a file or a folder, if it exists.
 fn remove(path: &Path) {
     let _ = std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_file(path));
 }
@@ -74,7 +75,7 @@ struct Pipeline {
 }
 
 impl Pipeline {
-    /// True if there is an output that would make it fail.
+    /// Checks whether some output would make the line fail.
     fn checks(&self) -> bool {
         !matches!(self.last, Last::Nothing) || self.stages.iter().any(|s| s.fails || s.compares())
     }
@@ -84,20 +85,20 @@ impl Pipeline {
 struct Stage {
     program: &'static str,
     arguments: Vec<String>,
-    /// After `not`: it must end with an error of its own.
+    /// Whether `not` comes before the tool: it must end with an error of its own.
     fails: bool,
     merge_stderr: bool,
 }
 
 impl Stage {
-    /// True for an `hlo-run` that ends with an error where its results are not the expected ones.
+    /// Checks whether the tool is an `hlo-run` that fails if its results are not the expected ones.
     fn compares(&self) -> bool {
         self.program == env!("CARGO_BIN_EXE_hlo-run")
             && self.arguments.iter().any(|a| matches!(a.as_str(), "--expect" | "--expected" | "--case"))
     }
 }
 
-/// What is done with the output.
+/// The use of the output.
 enum Last {
     Nothing,
     FileCheck { checks: PathBuf, prefixes: Vec<String>, allow_empty: bool },
@@ -167,7 +168,7 @@ impl Test<'_> {
         Ok(Parsed::Stage(Stage { program, arguments, fails, merge_stderr }))
     }
 
-    /// Replaces `%s`, `%S`, `%t` and `%T`; `%%` is a percent sign.
+    /// Replaces `%s`, `%S`, `%t` and `%T`. `%%` is a percent sign.
     fn substitute(&self, word: &str) -> Result<String, String> {
         let mut out = String::new();
         let mut chars = word.chars();
@@ -205,7 +206,7 @@ impl Test<'_> {
             match outcome.status.code() {
                 Some(0) if stage.fails => return Err(format!("it should have failed\n{}", shown())),
                 Some(0) => {}
-                // 101 is a panic: never what a test may expect.
+                // 101 is a panic, which a test may never expect.
                 Some(code) if stage.fails && code != 101 => {}
                 _ => return Err(format!("it ended with {}\n{}", outcome.status, shown())),
             }
@@ -249,7 +250,7 @@ enum Parsed {
     Last(Last),
 }
 
-/// In a build without compiled execution what `--engine=both` compares is left to the interpreter alone.
+/// Replaces `--engine=both` by the interpreter in a build without compiled execution.
 fn without_codegen(argument: &str) -> String {
     match argument {
         "--engine=both" if !cfg!(feature = "codegen") => "--engine=eval".to_string(),
@@ -281,7 +282,7 @@ fn file_check(arguments: &[String]) -> Result<Last, String> {
     Ok(Last::FileCheck { checks, prefixes, allow_empty })
 }
 
-/// Compares with a file's contents; with `BLESS=1` in the environment the file is written instead.
+/// Compares with the contents of a file. With `BLESS=1` in the environment, writes the file instead.
 fn diff(expected: &Path, output: &str) -> Result<(), String> {
     let name = expected.display();
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
@@ -309,8 +310,8 @@ fn diff(expected: &Path, output: &str) -> Result<(), String> {
     }
 }
 
-/// Asks LLVM's own FileCheck too, where it is installed. Where both do not say the same, the test is at fault:
-/// it leans on something in which they differ.
+/// Also runs LLVM's own FileCheck, if it is installed. If the two disagree, the test is wrong: it relies on a
+/// difference between them.
 pub fn llvm_agrees(
     checks: &Path,
     prefixes: &[String],
@@ -348,7 +349,8 @@ enum Word {
     MergeStderr,
 }
 
-/// Splits a RUN line into words. Quotes keep what is in them; redirections and the rest of a shell are refused.
+/// Splits a RUN line into words. Quotes preserve their contents. Redirections and other shell syntax are
+/// rejected.
 fn split(line: &str) -> Result<Vec<Word>, String> {
     let mut words = Vec::new();
     let mut chars = line.chars().peekable();

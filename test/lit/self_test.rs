@@ -1,13 +1,13 @@
-//! Tests of the runner itself: what must fail fails, and FileCheck's features do what LLVM's do.
+//! Tests of the test runner: invalid tests must fail, and FileCheck's features must behave as in LLVM.
 
 use crate::{check, directive, run_line};
 use libtest_mimic::Trial;
 use std::path::Path;
 
-/// (name, directives, output, matches?)
+/// (name, directives, output, whether the output matches)
 type Case = (&'static str, &'static str, &'static str, bool);
 
-/// Directives with an output that they match, or don't.
+/// Directives with an output that does or does not match.
 const CASES: &[Case] = &[
     ("plain", "// CHECK: b", "a\nb\n", true),
     ("plain-missing", "// CHECK: c", "a\nb\n", false),
@@ -105,7 +105,7 @@ const BAD_FILES: &[(&str, &str, &str)] = &[
     ("no-match", "// RUN: hlo-opt --help | FileCheck %s\n// CHECK: no such words", "does not match"),
 ];
 
-/// All trials.
+/// Returns all trials.
 pub fn trials() -> Vec<Trial> {
     let cases = CASES
         .iter()
@@ -123,7 +123,7 @@ fn run_case(&(name, text, output, matches): &Case) -> Result<(), String> {
     if ours.is_ok() != matches {
         return Err(format!("{}: {ours:?}", if matches { "should match" } else { "should not match" }));
     }
-    // LLVM's must say the same, or its absence be permitted.
+    // LLVM's FileCheck must agree, or be absent where that is permitted.
     let file = crate::work_folder(&format!("check-{name}"))?.join("case.hlo");
     std::fs::write(&file, text).map_err(|e| e.to_string())?;
     match run_line::llvm_agrees(&file, &prefixes, false, output, ours) {

@@ -1,12 +1,13 @@
-//! `convert` between all pairs of element types: in every bit pattern of a source of up to 16 bits, at a sample of
-//! a wider one. What is right is in `conversions.txt`, one hash a pair, from ml_dtypes and numpy by
-//! `scripts/conversion_table.py`; sample and hash are that script's.
+//! Tests of `convert` between all pairs of element types: all bit patterns of a source type of up to 16 bits,
+//! and a sample of a wider one. `conversions.txt` contains the expected results, one hash per pair.
+//! `scripts/conversion_table.py` computes them with ml_dtypes and numpy. The sample and the hash are the same
+//! as in that script.
 
 use super::{compiled_results, module};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Shape};
 use std::fmt::Write;
 
-/// Bit patterns that are taken of a type of more than 16 bits.
+/// Number of sampled bit patterns of a type of more than 16 bits.
 const SAMPLE: u64 = 16384;
 
 /// The finaliser of SplitMix64.
@@ -16,7 +17,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// The bit patterns of a source that is not complex.
+/// Returns the bit patterns of a source type that is not complex.
 fn patterns(ty: ElementType) -> Vec<u64> {
     let bits = ty.bit_width();
     if bits <= 16 {
@@ -29,7 +30,8 @@ fn random(i: u64, bits: u32) -> u64 {
     mix(i.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(bits.into()))
 }
 
-/// Few leading bits of the fraction, and what lies beside a tie of a narrower type; one in four has any exponent.
+/// Returns a float with few leading bits in its fraction, or next to a tie of a narrower type. One in four
+/// has any exponent.
 fn float_sample(i: u64, bits: u32) -> u64 {
     let r = random(i, bits);
     let (mantissa, exponent) = if bits == 32 { (23, 8) } else { (52, 11) };
@@ -48,7 +50,7 @@ fn float_sample(i: u64, bits: u32) -> u64 {
     (r >> 5 & 1) << (bits - 1) | field << mantissa | fraction
 }
 
-/// Numbers of all sizes from both ends of the range, and what lies beside powers of two.
+/// Returns a number of any size from either end of the range, or next to a power of two.
 fn integer_sample(i: u64, bits: u32) -> u64 {
     let r = random(i, bits);
     let shift = (r >> 6) % u64::from(bits);
@@ -62,7 +64,7 @@ fn integer_sample(i: u64, bits: u32) -> u64 {
     taken & all
 }
 
-/// The elements of a source, as they are stored.
+/// Returns the elements of a source type, as they are stored.
 fn source(ty: ElementType) -> Literal {
     let part = ty.real_type();
     let patterns = patterns(part);
@@ -77,7 +79,7 @@ fn source(ty: ElementType) -> Literal {
     Literal::from_bytes(Shape::array(ty, [count as i64]), bytes)
 }
 
-/// The hash of a result.
+/// Returns the hash of a result.
 fn digest(bytes: &[u8], ty: ElementType) -> u64 {
     let part = ty.real_type();
     let format = FloatFormat::of(part);
@@ -91,7 +93,7 @@ fn digest(bytes: &[u8], ty: ElementType) -> u64 {
     })
 }
 
-/// The wanted hash of each pair.
+/// Returns the expected hash of each pair.
 fn wanted(from: ElementType) -> Vec<(ElementType, u64)> {
     let line = include_str!("conversions.txt").lines().find(|l| l.split(' ').next() == Some(from.name()));
     let hashes = line.expect("a line for each source").split(' ').skip(1);

@@ -1,4 +1,4 @@
-//! Each opcode in the forms whose meaning depends on the element type, as text with `$T` for the type.
+//! The forms of each opcode whose meaning depends on the element type, as text with `$T` for the type.
 
 use hlo_ir::ElementType;
 
@@ -34,7 +34,8 @@ pub const OPERANDS: &[(&str, &str)] = &[
     ("c8", "$T[3,8]"),
 ];
 
-/// The computations that forms name, for an element type. Complex numbers, which have no order, go by their real parts.
+/// Returns the computations that forms use, for an element type. Complex numbers, which have no order, are
+/// ordered by their real parts.
 pub fn computations(ty: ElementType) -> String {
     let ordered = if ty.is_complex() { BY_REAL_PARTS } else { ORDERED };
     [COMPUTATIONS, ordered].concat().replace("$T", ty.name()).replace("$R", ty.real_type().name())
@@ -59,8 +60,8 @@ f_less { x = $T[] parameter(0)  y = $T[] parameter(1)  a = $R[] real(x)  b = $R[
 f_ge { x = $T[] parameter(0)  y = $T[] parameter(1)  a = $R[] real(x)  b = $R[] real(y)  ROOT r = pred[] compare(a, b), direction=GE }
 ";
 
-/// Every form. `$R` is the type of a complex type's parts, `$C` the complex type of such parts, `$O` any other
-/// type of the same width, `$*` every type in turn.
+/// All forms. `$R` is the type of the parts of a complex type, `$C` the complex type with such parts, `$O`
+/// any other type of the same width, and `$*` each type in turn.
 pub const FORMS: &[&str] = &[
     "$R[4,6] abs(a)",
     "$T[4,6] acos(a)",

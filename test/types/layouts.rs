@@ -1,18 +1,18 @@
-//! Layouts change no value: the forms of all opcodes with a random layout for every array, entry included, give what
-//! they give without.
+//! Layouts do not change values: the forms of all opcodes with a random layout for every array, including
+//! those of the entry, produce the same results as without layouts.
 
 use super::{FORMS, compiled, inputs, module, text, written_for};
 use hlo_ir::{ArrayShape, ElementType, Layout, Literal, Module, Op, Shape};
 use hlo_testing::Numbers;
 use hlo_tools_common::compare::{Tolerance, compare};
 
-/// The array in a random layout.
+/// Returns the shape with a random layout.
 fn layout(numbers: &mut Numbers, array: &ArrayShape) -> ArrayShape {
     let order: Vec<u32> = numbers.permutation(array.rank()).into_iter().map(|d| d as u32).collect();
     array.clone().with_layout(Layout::new(order))
 }
 
-/// The shape with random layouts.
+/// Returns the shape with random layouts of its arrays.
 fn relaid_shape(numbers: &mut Numbers, shape: &Shape) -> Shape {
     match shape {
         Shape::Array(a) => Shape::Array(layout(numbers, a)),
@@ -21,7 +21,7 @@ fn relaid_shape(numbers: &mut Numbers, shape: &Shape) -> Shape {
     }
 }
 
-/// The module with other layouts. A bitcast is about layouts and keeps its own.
+/// Returns the module with other layouts. A bitcast keeps its layouts, because its value depends on them.
 fn relaid(module: &Module, numbers: &mut Numbers) -> Module {
     let mut module = module.clone();
     module.header.entry_computation_layout = None;
@@ -36,7 +36,8 @@ fn relaid(module: &Module, numbers: &mut Numbers) -> Module {
             module.set_shape(id, shape);
         }
     }
-    // A scatter updates its operand in place: the code generator wants them alike, as the passes make them.
+    // A scatter updates its operand in place. Code generation requires both to have the same layout, as the
+    // passes ensure.
     for &id in &all {
         let operand = module[id].operands.first().map(|&o| module[o].shape.clone());
         if let (Op::Scatter(_), Some(shape)) = (&module[id].op, operand) {
@@ -46,13 +47,13 @@ fn relaid(module: &Module, numbers: &mut Numbers) -> Module {
     module
 }
 
-/// The forms of a type that run, as one module with the interpreter's result.
+/// Returns the forms of a type that run, as one module, with the interpreter's result.
 fn program(ty: ElementType) -> (Module, Literal) {
     let mut instructions = Vec::new();
     for instruction in FORMS.iter().filter(|f| !f.contains("$*")).flat_map(|f| written_for(f, ty)) {
         let Some(module) = module(&text(ty, &[&instruction])) else { continue };
         let runs = hlo_eval::evaluate(&module, &inputs(&module), &hlo_eval::Options::default()).is_ok();
-        // Results of a size known at run time have buffers of their own kind.
+        // Skips results whose size is known only at run time, because they have buffers of another form.
         if runs && !instruction.contains("<=") && compiled::compile(&module, false).is_ok() {
             instructions.push(instruction);
         }
@@ -72,7 +73,8 @@ fn check(ty: ElementType, rounds: usize) {
         let inputs = inputs(&plain);
         let evaluated =
             hlo_eval::evaluate(&module, &inputs, &hlo_eval::Options::default()).expect("a result");
-        // With the passes, which make all row-major inside, and without, where kernels work on the layouts.
+        // With the passes, all arrays inside the program are row-major. Without them, kernels work on the
+        // layouts.
         for passes in [round % 2 == 0, true] {
             let program = compiled::compile(&module, passes).unwrap_or_else(|e| panic!("{e:?}"));
             let result = program.run(&inputs).expect("a run");

@@ -1,5 +1,5 @@
-//! Every opcode on every element type that the verifier accepts: the interpreter and compiled code must both take
-//! it, and their results must agree.
+//! Tests of every opcode on every element type that the verifier accepts. Both the interpreter and compiled
+//! code must accept it, and their results must agree.
 
 mod convert;
 pub mod forms;
@@ -11,7 +11,7 @@ use forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Module, Shape};
 use std::fmt::Write;
 
-/// The types that a form is written out for, `$*` and `$O` being the placeholders of another type.
+/// Returns the instances of a form for a type, where `$*` and `$O` are replaced by other types.
 fn written_for(form: &str, ty: ElementType) -> Vec<String> {
     let part = ty.real_type();
     let complex = ty.complex_type().unwrap_or(ty);
@@ -27,7 +27,7 @@ fn written_for(form: &str, ty: ElementType) -> Vec<String> {
     vec![form]
 }
 
-/// A module of some instructions, their results in a tuple.
+/// Returns a module with several instructions and a tuple of their results.
 fn text(ty: ElementType, instructions: &[&str]) -> String {
     let mut out = "HloModule m\n".to_string();
     out += &computations(ty);
@@ -45,7 +45,7 @@ fn text(ty: ElementType, instructions: &[&str]) -> String {
     out
 }
 
-/// The shape that an instruction's text starts with.
+/// Returns the shape at the start of an instruction's text.
 fn shape_of(instruction: &str) -> &str {
     match instruction.strip_prefix('(') {
         Some(rest) => &instruction[..rest.find(')').unwrap_or(0) + 2],
@@ -53,13 +53,13 @@ fn shape_of(instruction: &str) -> &str {
     }
 }
 
-/// The module if it is well-formed and verifies.
+/// Returns the module if it is well-formed and passes the verifier.
 fn module(text: &str) -> Option<Module> {
     let module = hlo_parser::parse_module(text).ok()?;
     hlo_ir::verify::verify(&module).is_empty().then_some(module)
 }
 
-/// Values of moderate size, the same for each operand of a shape every time.
+/// Returns values of moderate size. They are the same for each operand of a shape every time.
 fn input(shape: &Shape, seed: u64) -> Literal {
     let Some(array) = shape.as_array() else { return Literal::token() };
     let ty = array.element_type;
@@ -69,11 +69,11 @@ fn input(shape: &Shape, seed: u64) -> Literal {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let bits = state >> 20;
         let value = match FloatFormat::of(ty.real_type()) {
-            // Between -2 and 2, in quarters; no negative numbers where there are none.
+            // Between -2 and 2, in quarters. No negative numbers for types without them.
             Some(_) if ty == ElementType::F8E8M0Fnu => 125 + bits % 4,
             Some(format) => format.encode((bits % 17) as f64 / 4.0 - 2.0),
             None if ty.is_pred() => bits & 1,
-            // Sign-extended, as sub-byte integers are stored.
+            // Sub-byte integers are stored sign-extended.
             None if ty.is_signed_integer() => {
                 ((bits << (64 - ty.bit_width())) as i64 >> (64 - ty.bit_width())) as u64
             }
@@ -84,7 +84,7 @@ fn input(shape: &Shape, seed: u64) -> Literal {
     Literal::from_bytes(shape.clone(), bytes)
 }
 
-/// The absolute values, where the type has a sign.
+/// Returns the absolute values, if the type has a sign.
 fn positive(mut literal: Literal) -> Literal {
     let ty = literal.shape().as_array().map_or(ElementType::Pred, |a| a.element_type);
     if ty.is_float() && ty != ElementType::F8E8M0Fnu {
@@ -94,7 +94,7 @@ fn positive(mut literal: Literal) -> Literal {
     literal
 }
 
-/// The index operands of forms are small.
+/// Returns the inputs of a module. The index operands of forms are small.
 fn inputs(module: &Module) -> Vec<Literal> {
     let parameters = module.parameters(module.entry());
     let literal = |(n, &p): (usize, &hlo_ir::InstrId)| {
@@ -113,15 +113,16 @@ fn inputs(module: &Module) -> Vec<Literal> {
     parameters.iter().enumerate().map(literal).collect()
 }
 
-/// What an engine may refuse: opcodes that it does not have for any type (they say so), and what has no meaning.
+/// Checks whether an engine may reject an instruction: because it does not support the opcode for any type
+/// (according to the message), or because the instruction has no meaning.
 fn excepted(instruction: &str, ty: ElementType, message: &str) -> bool {
     let lacks_the_opcode = ["is not supported by the interpreter yet"];
-    // No remainder of complex numbers is defined: they have no order and no unique quotient.
+    // There is no remainder of complex numbers: they have no order and no unique quotient.
     let no_meaning = ty.is_complex() && instruction.contains("remainder(");
     no_meaning || lacks_the_opcode.iter().any(|m| message.contains(m))
 }
 
-/// The results of compiled code, the bytes of each leaf; none without code generation.
+/// Returns the bytes of each leaf that compiled code computes. Empty without code generation.
 fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<Vec<u8>> {
     #[cfg(feature = "codegen")]
     {
@@ -136,7 +137,7 @@ fn compiled_results(module: &Module, inputs: &[Literal]) -> Vec<Vec<u8>> {
     }
 }
 
-/// What goes wrong for a type, one line each.
+/// Tests a type. Returns one line per failure.
 fn walk(ty: ElementType) -> Vec<String> {
     let mut bad = Vec::new();
     let mut taken = Vec::new();
@@ -165,11 +166,11 @@ mod compiled {
     use hlo_client::{Client, CompileOptions, Error, Executable, Passes};
     use hlo_tools_common::compare::{Tolerance, compare};
 
-    /// Compiles all instructions as one module, and compares with what the interpreter gave. Instructions that are
-    /// refused are left out then.
+    /// Compiles all instructions as one module and compares the results with the interpreter's. Instructions
+    /// that are rejected are removed.
     pub fn check(ty: ElementType, taken: &[(String, Literal)], bad: &mut Vec<String>) {
         let mut rest: Vec<&(String, Literal)> = taken.iter().collect();
-        // Each round finds what is refused at one stage.
+        // Each round finds the instructions that are rejected at one stage.
         for _ in 0..4 {
             let instructions: Vec<&str> = rest.iter().map(|(i, _)| i.as_str()).collect();
             let text = text(ty, &instructions);
@@ -204,7 +205,7 @@ mod compiled {
         text[start..end].trim()
     }
 
-    /// Compiles a module, with all passes or just those that code generation needs.
+    /// Compiles a module, with all passes or only those that code generation requires.
     pub fn compile(module: &Module, all_passes: bool) -> Result<Executable, Error> {
         let passes = if all_passes { Passes::Default } else { Passes::Lowering };
         Client::local().compile(module, &CompileOptions { passes, threads: 2, ..CompileOptions::default() })
@@ -221,7 +222,7 @@ mod compiled {
             Ok(result) => result,
             Err(e) => return bad.push(format!("jit: {e}")),
         };
-        // Together: random numbers depend on those that were drawn before.
+        // Runs them together, because random numbers depend on earlier draws.
         let all = hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default());
         let all = all.expect("each instruction alone has a result");
         let names = instructions.iter().flat_map(|(i, r)| r.leaves().into_iter().map(move |_| i));
@@ -236,7 +237,7 @@ mod compiled {
     }
 }
 
-/// Each form is one for some type: a form that no type fits is mistyped.
+/// Each form must be valid for some type. A form that is valid for none has a typo.
 #[test]
 fn every_form_verifies_for_some_type() {
     let fits = |form: &&&str| {

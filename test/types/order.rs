@@ -1,13 +1,13 @@
-//! Comparisons of all pairs of bit patterns of the float types of up to 8 bits (of `f16` and `bf16` of a sample), in both
-//! orders and every direction, and `sort` and `topk` of all patterns. jaxlib gives the same for each of these pairs of the
-//! types that it runs.
+//! Tests of comparisons: all pairs of bit patterns of the float types of up to 8 bits, and a sample of the
+//! pairs of `f16` and `bf16`, in both orders and every direction. Also tests `sort` and `topk` of all
+//! patterns. jaxlib returns the same results for each of these pairs, for the types that it supports.
 
 use super::{compiled_results, module};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Shape, Special};
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// The place of a bit pattern in the total order.
+/// Returns the position of a bit pattern in the total order.
 fn place(ty: ElementType, bits: u64) -> i64 {
     let sign = 1u64 << (ty.bit_width() - 1);
     match FloatFormat::of(ty).expect("a float").special {
@@ -41,7 +41,7 @@ const DIRECTIONS: [Direction; 6] = [
     ("GT", Ordering::is_gt, f64::gt),
 ];
 
-/// What each engine gives for a module, by the bytes of the results.
+/// Returns the results of each engine for a module, as bytes.
 fn results(text: &str, inputs: &[Literal]) -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let module = module(text).unwrap_or_else(|| panic!("not a module:\n{text}"));
     let evaluated = hlo_eval::evaluate(&module, inputs, &hlo_eval::Options::default()).expect("a result");
