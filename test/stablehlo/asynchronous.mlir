@@ -1,4 +1,4 @@
-// Collectives that are begun and ended: how large an all-gather's result is, its type says.
+// Asynchronous collectives. The size of an all-gather's result is that of its type.
 // RUN: hlo-opt %s | FileCheck %s
 
 // CHECK: [[S:%.*]] = (f32[4,4]{1,0}, f32[8,4]{1,0}) all-gather-start(%{{.*}}), channel_id=1, replica_groups={{.*}}, dimensions={0}, use_global_device_ids=true

@@ -1,4 +1,4 @@
-// What is wrong with StableHLO is shown where it is.
+// Errors in StableHLO point at the error in the source.
 // RUN: not hlo-opt %s 2>&1 | FileCheck %s
 
 // CHECK: error{{.*}}: {{.*}}dynamic_broadcast_in_dim

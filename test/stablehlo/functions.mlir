@@ -1,4 +1,4 @@
-// `--fn` names the function that becomes the module, where there is no `main` or another one is wanted.
+// `--fn` selects the function that becomes the module, if there is no `main` or another one is wanted.
 // RUN: not hlo-opt %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not hlo-opt %s --fn=h 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: hlo-opt %s --fn=f | FileCheck %s --check-prefix=F

@@ -3,7 +3,7 @@
 // RUN: hlo-opt %s -o %t.hlo
 // RUN: hlo-opt %t.hlo | FileCheck %s
 // RUN: hlo-run %s --engine=eval --input 'f32[4] {1,2,3,4}' | FileCheck %s --check-prefix=VALUE
-// A name with a whole instruction in it is no other program: a square, as the protocol buffer says.
+// A name that contains a whole instruction does not change the program, which computes a square as in the protocol buffer.
 // RUN: hlo-opt %S/injected_name.pbtxt -o %t.square.hlo
 // RUN: hlo-run %S/injected_name.pbtxt --engine=eval --input 'f32[4] {1,2,3,4}' | FileCheck %s --check-prefix=SQUARE
 // RUN: hlo-run %t.square.hlo --engine=eval --input 'f32[4] {1,2,3,4}' | FileCheck %s --check-prefix=SQUARE

@@ -1,4 +1,4 @@
-// What older programs and other front ends write: MHLO's operations, truth values in bits, orders of integers for floats,
+// Forms of older programs and other front ends: MHLO's operations, booleans in bits, integer comparisons of floats,
 // constants of another dialect.
 // RUN: hlo-opt %s | FileCheck %s
 // RUN: hlo-run %s --engine=eval --input 'f32[4] {-1,0,1,2}' | FileCheck %s --check-prefix=VALUE

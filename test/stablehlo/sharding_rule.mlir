@@ -1,4 +1,4 @@
-// Shardy's rules of how a call can be partitioned stay with it, there and back.
+// Shardy's partitioning rules of a call are kept in both directions.
 // RUN: hlo-opt %s | FileCheck %s
 // RUN: hlo-opt %s --emit=stablehlo | hlo-opt - | FileCheck %s
 

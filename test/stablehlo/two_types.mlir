@@ -1,4 +1,4 @@
-// Operands of elementwise operations have one type of elements.
+// Operands of elementwise operations must have the same element type.
 // RUN: not hlo-opt %s 2>&1 | FileCheck %s
 
 // CHECK: error: `stablehlo.add`: its operands have elements of one type, found f64 and f32

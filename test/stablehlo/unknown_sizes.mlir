@@ -1,4 +1,4 @@
-// A program for arguments of unknown sizes: the shapes are those of the inputs, or an option gives them.
+// A program for arguments of unknown sizes. The shapes come from the inputs or from an option.
 // RUN: not hlo-opt %s 2>&1 | FileCheck %s --check-prefix=HOW
 // RUN: not hlo-run %s 2>&1 | FileCheck %s --check-prefix=HOW
 // RUN: hlo-opt %s --refine='f32[3,4],f32[3]' | FileCheck %s

@@ -1,4 +1,4 @@
-// What holds for other forms alone is said.
+// An option that applies only to other forms is rejected.
 // RUN: not hlo-opt %s --emit=hlo --target=1.0.0 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not hlo-opt %s --format 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: not hlo-opt %s --from=hlo 2>&1 | FileCheck %s --check-prefix=FORMAT
