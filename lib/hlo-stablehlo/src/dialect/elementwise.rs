@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 static NAMES: LazyLock<HashMap<Opcode, &'static str>> = LazyLock::new(|| {
     let name = |&opcode: &Opcode| {
         let name = opcode.name().replace('-', "_");
-        let info = ["stablehlo", "chlo"].iter().find_map(|dialect| operation(&format!("{dialect}.{name}")))?;
+        let info =
+            ["stablehlo", "chlo"].iter().find_map(|dialect| operation(&format!("{dialect}.{name}")))?;
         Some((opcode, info.name))
     };
     Opcode::ELEMENTWISE.iter().filter_map(name).collect()

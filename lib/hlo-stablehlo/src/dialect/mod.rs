@@ -8,10 +8,12 @@
 //! assert_eq!(names, ["dimension_numbers", "indices_are_sorted", "slice_sizes"]);
 //! ```
 
+mod elementwise;
 mod info;
 mod table;
 mod version;
 
+pub use elementwise::{elementwise_name, elementwise_opcode, plain_opcode};
 pub use info::{Inherent, ListOf, OperationInfo, Versioned};
 pub use version::Version;
 

@@ -2,8 +2,11 @@
 
 use super::check::{Check, agree, sizes_text};
 use super::quantized::same_kind;
+use crate::dialect::elementwise_opcode;
 use crate::text::type_text;
 use crate::tree::{Type, TypeKind};
+use hlo_ir::Class;
+use hlo_ir::opcode::ResultType;
 
 /// The relation between the element types of the result and the operands.
 enum Elements {
@@ -16,59 +19,14 @@ enum Elements {
 }
 
 fn elements_of(name: &str) -> Option<Elements> {
-    Some(match name {
-        "stablehlo.abs" | "stablehlo.real" | "stablehlo.imag" => Elements::Real,
-        "stablehlo.compare" | "stablehlo.complex" | "stablehlo.convert" | "stablehlo.is_finite" => {
-            Elements::Other
-        }
-        "stablehlo.add"
-        | "stablehlo.and"
-        | "stablehlo.atan2"
-        | "stablehlo.cbrt"
-        | "stablehlo.ceil"
-        | "stablehlo.cosine"
-        | "stablehlo.count_leading_zeros"
-        | "stablehlo.divide"
-        | "stablehlo.exponential"
-        | "stablehlo.exponential_minus_one"
-        | "stablehlo.floor"
-        | "stablehlo.log"
-        | "stablehlo.log_plus_one"
-        | "stablehlo.logistic"
-        | "stablehlo.maximum"
-        | "stablehlo.minimum"
-        | "stablehlo.multiply"
-        | "stablehlo.negate"
-        | "stablehlo.not"
-        | "stablehlo.or"
-        | "stablehlo.popcnt"
-        | "stablehlo.power"
-        | "stablehlo.reduce_precision"
-        | "stablehlo.remainder"
-        | "stablehlo.round_nearest_afz"
-        | "stablehlo.round_nearest_even"
-        | "stablehlo.rsqrt"
-        | "stablehlo.shift_left"
-        | "stablehlo.shift_right_arithmetic"
-        | "stablehlo.shift_right_logical"
-        | "stablehlo.sign"
-        | "stablehlo.sine"
-        | "stablehlo.sqrt"
-        | "stablehlo.subtract"
-        | "stablehlo.tan"
-        | "stablehlo.tanh"
-        | "stablehlo.xor"
-        | "chlo.acos"
-        | "chlo.acosh"
-        | "chlo.asin"
-        | "chlo.asinh"
-        | "chlo.atan"
-        | "chlo.atanh"
-        | "chlo.cosh"
-        | "chlo.erf"
-        | "chlo.mulhi"
-        | "chlo.sinh" => Elements::Same,
-        _ => return None,
+    if name == "chlo.atan" {
+        return Some(Elements::Same);
+    }
+    let opcode = elementwise_opcode(name)?.elementwise().filter(|e| e.class != Class::Ternary)?;
+    Some(match opcode.result {
+        ResultType::Same => Elements::Same,
+        ResultType::Real => Elements::Real,
+        ResultType::Pred | ResultType::Complex | ResultType::Written => Elements::Other,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Operations of CHLO, which consist of other operations, and the composites that stand for them.
 
 use super::linear_algebra::precision;
+use crate::dialect::plain_opcode;
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
 use crate::import::types::{Quantized, element_of, literal_of};
@@ -24,28 +25,11 @@ pub fn is_known_composite(op: &Operation) -> bool {
     known_composite(op).is_some()
 }
 
-/// Returns the HLO operation for a CHLO operation.
-fn op_of(name: &str) -> Option<Op> {
-    Some(match name {
-        "acos" => Op::Acos,
-        "acosh" => Op::Acosh,
-        "asin" => Op::Asin,
-        "asinh" => Op::Asinh,
-        "atanh" => Op::Atanh,
-        "cosh" => Op::Cosh,
-        "erf" => Op::Erf,
-        "mulhi" => Op::Mulhi,
-        "sinh" => Op::Sinh,
-        "tan" => Op::Tan,
-        _ => return None,
-    })
-}
-
 impl<'t> Importer<'t> {
     /// Translates a CHLO operation or its composite, with the given attributes.
     pub(super) fn chlo(&mut self, op: &'t Operation, name: &str, attributes: &Attributes) -> Result<()> {
-        if let Some(hlo) = op_of(name) {
-            return self.same_operands(op, hlo);
+        if let Some(opcode) = plain_opcode(&format!("chlo.{name}")) {
+            return self.same_operands(op, opcode.default_op());
         }
         if let Some(name) = name.strip_prefix("broadcast_") {
             return self.broadcasting(op, name);
@@ -124,7 +108,10 @@ impl<'t> Importer<'t> {
             "compare" => self.comparison(op, &same, "chlo", "compare_type")?,
             "select" => Op::Select,
             "next_after" | "polygamma" | "zeta" => return self.special_function_of(op, name, &same),
-            _ => super::elementwise::op_of(name).ok_or_else(|| op.failure("it is not known"))?,
+            _ => {
+                let opcode = plain_opcode(&format!("stablehlo.{name}"));
+                opcode.ok_or_else(|| op.failure("it is not known"))?.default_op()
+            }
         };
         self.give_op(op, hlo, &same)
     }

@@ -8,55 +8,6 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrec
 use hlo_ir::build::Build;
 use hlo_ir::{ElementType, InstrId, Op, Shape};
 
-/// Returns the HLO operation for a StableHLO operation without attributes.
-pub fn op_of(name: &str) -> Option<Op> {
-    Some(match name {
-        "abs" => Op::Abs,
-        "add" => Op::Add,
-        "and" => Op::And,
-        "atan2" => Op::Atan2,
-        "cbrt" => Op::Cbrt,
-        "ceil" => Op::Ceil,
-        "complex" => Op::Complex,
-        "convert" => Op::Convert,
-        "cosine" => Op::Cosine,
-        "count_leading_zeros" => Op::CountLeadingZeros,
-        "divide" => Op::Divide,
-        "exponential" => Op::Exponential,
-        "exponential_minus_one" => Op::ExponentialMinusOne,
-        "floor" => Op::Floor,
-        "imag" => Op::Imag,
-        "is_finite" => Op::IsFinite,
-        "log" => Op::Log,
-        "log_plus_one" => Op::LogPlusOne,
-        "logistic" => Op::Logistic,
-        "maximum" => Op::Maximum,
-        "minimum" => Op::Minimum,
-        "multiply" => Op::Multiply,
-        "negate" => Op::Negate,
-        "not" => Op::Not,
-        "or" => Op::Or,
-        "popcnt" => Op::PopulationCount,
-        "power" => Op::Power,
-        "real" => Op::Real,
-        "remainder" => Op::Remainder,
-        "round_nearest_afz" => Op::RoundNearestAfz,
-        "round_nearest_even" => Op::RoundNearestEven,
-        "rsqrt" => Op::Rsqrt,
-        "shift_left" => Op::ShiftLeft,
-        "shift_right_arithmetic" => Op::ShiftRightArithmetic,
-        "shift_right_logical" => Op::ShiftRightLogical,
-        "sign" => Op::Sign,
-        "sine" => Op::Sine,
-        "sqrt" => Op::Sqrt,
-        "subtract" => Op::Subtract,
-        "tan" => Op::Tan,
-        "tanh" => Op::Tanh,
-        "xor" => Op::Xor,
-        _ => return None,
-    })
-}
-
 /// The kind of the words of [`ComparisonDirection`], without the dialect.
 const DIRECTION: &str = "comparison_direction";
 

@@ -28,6 +28,7 @@ use super::failure::Result;
 use super::importer::{Importer, Site};
 use super::shardings;
 use super::types::Quantized;
+use crate::dialect::plain_opcode;
 use crate::tree::{Attribute, Operation, Type, TypeKind};
 use hlo_ir::attr::Sharding;
 
@@ -116,8 +117,8 @@ impl<'t> Importer<'t> {
     }
 
     fn stablehlo(&mut self, op: &'t Operation, name: &str) -> Result<()> {
-        if let Some(hlo) = elementwise::op_of(name) {
-            return self.elementwise(op, hlo);
+        if let Some(opcode) = plain_opcode(&op.name) {
+            return self.elementwise(op, opcode.default_op());
         }
         match name {
             "constant" => self.hold_constant(op),

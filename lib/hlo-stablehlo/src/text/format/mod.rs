@@ -6,7 +6,9 @@ mod others;
 mod stablehlo;
 pub mod structure;
 
+use crate::dialect;
 use foldhash::HashMap;
+use hlo_ir::Class;
 use std::sync::LazyLock;
 
 /// The form of an operation.
@@ -131,7 +133,11 @@ pub enum Types {
 
 /// Returns the pretty form of an operation, or `None` if it has only the generic form.
 pub fn find(name: &str) -> Option<Form> {
-    FORMS.get(name).copied()
+    FORMS.get(name).copied().or_else(|| {
+        // Of CHLO's operations, the table contains all.
+        let opcode = dialect::plain_opcode(name).filter(|_| name.starts_with("stablehlo."))?;
+        Some(if opcode.elementwise()?.class == Class::Unary { UNARY } else { SAME })
+    })
 }
 
 /// The operations that a reduction can apply without a region.
@@ -152,6 +158,15 @@ static FORMS: LazyLock<HashMap<&str, Form>> = LazyLock::new(|| {
 
 /// The operations that share a form.
 type Group = (&'static [&'static str], Form);
+
+/// `%0, %1`
+const SAME: Form = Form::Pieces(&[
+    Piece::Text(" "),
+    Piece::Operands,
+    Piece::Dictionary,
+    Piece::Text(" : "),
+    Piece::Types(Types::Same),
+]);
 
 /// `%0`
 const UNARY: Form = Form::Pieces(&[
