@@ -2,8 +2,8 @@
 
 rules! {
     GROUPED_DEVICES = "E1101" "grouped-devices" {
-        rule: "Replica groups that are described, not listed, take as many devices as they are taken from.",
-        why: "`[2,4]<=[8]` is 2 groups of 4 of the devices 0 to 7; a mesh with `device_ids` has an id for each of its places.",
+        rule: "Replica groups such as `[2,4]<=[8]` contain as many devices as the list that they divide.",
+        why: "`[2,4]<=[8]` divides the devices 0 to 7 into 2 groups of 4. A mesh with `device_ids` has one ID for each position.",
         example: Some(r"HloModule m
 
 add {
@@ -21,7 +21,7 @@ ENTRY main {
         section: "HLO text, replica groups",
     }
     COLLECTIVE_REDUCER_PARAMETERS = "E1102" "collective-reducer-parameters" {
-        rule: "The function of a reducing collective takes two scalars of the operands' type, or of another floating-point type if theirs is one.",
+        rule: "The function of a reducing collective takes two scalars of the operands' type, or of another floating-point type if the operands have one.",
         why: "It combines the values of two devices.",
         example: Some(r"HloModule m
 
@@ -35,12 +35,12 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=negative
 }
 "),
-        fix: "take two parameters and combine them",
+        fix: "use a function that combines two parameters",
         section: "Operation semantics, AllReduce",
     }
     COLLECTIVE_REDUCER_RESULT = "E1103" "collective-reducer-result" {
-        rule: "The function of a reducing collective gives a scalar of its parameters' type.",
-        why: "The result is combined with the next device's value.",
+        rule: "The function of a reducing collective returns a scalar of its parameters' type.",
+        why: "The next call combines the result with the value of another device.",
         example: Some(r"HloModule m
 
 less {
@@ -54,12 +54,12 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=less
 }
 "),
-        fix: "combine: `ROOT c = f32[] add(a, b)`",
+        fix: "combine the parameters: `ROOT c = f32[] add(a, b)`",
         section: "Operation semantics, AllReduce",
     }
     COLLECTIVE_RESULT = "E1104" "collective-result" {
-        rule: "A collective gives an array of the operand's element type and rank for each operand.",
-        why: "Several results are a tuple.",
+        rule: "A collective returns one array for each operand, with its element type and rank.",
+        why: "Several arrays form a tuple.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -71,8 +71,8 @@ ENTRY main {
         section: "Operation semantics, AllGather",
     }
     COLLECTIVE_OTHER_SIZES = "E1105" "collective-other-sizes" {
-        rule: "A collective changes the size of the dimension that it works along, and no other.",
-        why: "What devices exchange is put together or cut along one dimension.",
+        rule: "A collective changes only the size of the dimension that it works along.",
+        why: "The data that devices exchange is concatenated or split along one dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -85,7 +85,7 @@ ENTRY main {
     }
     GATHERED_SIZE = "E1106" "gathered-size" {
         rule: "`all-gather` multiplies the size of its dimension by the number of devices in a group.",
-        why: "If no groups are written, and the header does not say how many devices there are, the size is some multiple.",
+        why: "If neither the groups nor the header specify the number of devices, any multiple is valid.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -93,12 +93,12 @@ ENTRY main {
   ROOT y = f32[12] all-gather(x), replica_groups={{0,1}}, dimensions={0}
 }
 "),
-        fix: "2 devices give `f32[8]`",
+        fix: "write `f32[8]` for 2 devices",
         section: "Operation semantics, AllGather",
     }
     SCATTERED_SIZE = "E1107" "scattered-size" {
         rule: "`reduce-scatter` divides the size of its dimension by the number of devices in a group.",
-        why: "Each device gets a part of the same size.",
+        why: "Each device receives a part of the same size.",
         example: Some(r"HloModule m
 
 add {
@@ -112,12 +112,12 @@ ENTRY main {
   ROOT y = f32[1] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add
 }
 "),
-        fix: "2 devices get `f32[2]` each",
+        fix: "write `f32[2]` for 2 devices",
         section: "Operation semantics, ReduceScatter",
     }
     EXCHANGED_PARTS = "E1108" "exchanged-parts" {
-        rule: "`all-to-all` without a dimension has an operand for each device in a group.",
-        why: "Operand i goes to device i, and result i comes from it.",
+        rule: "`all-to-all` without a dimension has one operand for each device in a group.",
+        why: "Operand i is sent to device i, and result i is received from it.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -129,8 +129,8 @@ ENTRY main {
         section: "Operation semantics, AllToAll",
     }
     EXCHANGED_SIZE = "E1109" "exchanged-size" {
-        rule: "`all-to-all` along a dimension cuts it into as many parts as there are devices in a group.",
-        why: "The parts have one size, which has to divide the dimension's.",
+        rule: "`all-to-all` along a dimension splits it into one part for each device in a group.",
+        why: "All parts have the same size, so the number of devices divides the size of the dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -142,8 +142,8 @@ ENTRY main {
         section: "Operation semantics, AllToAll",
     }
     START_RESULT = "E1110" "start-result" {
-        rule: "The start of a collective gives a tuple of the operand, the result, and perhaps contexts.",
-        why: "The operand is in it so that its memory is not used again before the end; the done takes the result out.",
+        rule: "The start of a collective returns a tuple of the operand, the result, and optional contexts.",
+        why: "The tuple contains the operand so that its memory is not reused before the end. The done instruction extracts the result.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -156,8 +156,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     START_OPERANDS = "E1111" "start-operands" {
-        rule: "The first part of what the start of a collective gives is its operand, a tuple if there are several.",
-        why: "The operand is in it so that its memory is not used again before the end.",
+        rule: "The first element of the tuple that a collective's start returns is its operand, or a tuple of several operands.",
+        why: "The tuple contains the operand so that its memory is not reused before the end.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -170,8 +170,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     RAGGED_ROWS = "E1112" "ragged-rows" {
-        rule: "`ragged-all-to-all` moves rows between arrays that differ in their number only.",
-        why: "Offsets and sizes count along the first dimension.",
+        rule: "`ragged-all-to-all` moves rows between arrays that differ only in the number of rows.",
+        why: "Offsets and sizes count rows, along the first dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -185,8 +185,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     RAGGED_OFFSETS = "E1113" "ragged-offsets" {
-        rule: "Offsets and sizes of `ragged-all-to-all` are vectors with a number for each device, or matrices with several for each.",
-        why: "A device may get several pieces.",
+        rule: "The offsets and sizes of `ragged-all-to-all` are vectors with one number for each device, or matrices with several.",
+        why: "A device may receive several pieces.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -196,12 +196,12 @@ ENTRY main {
   ROOT y = f32[8,3] ragged-all-to-all(x, o, i, i, i, i), replica_groups={{0,1}}
 }
 "),
-        fix: "give `s32[2]`",
+        fix: "use `s32[2]` for the offsets and sizes",
         section: "HLO text, opcodes",
     }
     PERMUTED_SLICES = "E1114" "permuted-slices" {
-        rule: "A `collective-permute` of slices takes as many arrays to read as to write, and for each of them where slices start: an integer for each dimension, or tuples of such.",
-        why: "Slice n goes from its place in the array of the source to its place in that of the target.",
+        rule: "A `collective-permute` of slices writes to as many arrays as it reads, and has the start of the slices for each array: an integer for each dimension, or a tuple of such starts.",
+        why: "Slice n is copied from its position in the source's array to its position in the target's array.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -212,7 +212,7 @@ ENTRY main {
   ROOT z = f32[8] collective-permute(x, y, i, at), source_target_pairs={{0,1}}, slice_sizes={{4}}
 }
 "),
-        fix: "pass `at` in place of `i`",
+        fix: "pass `at` instead of `i`",
         section: "Operation semantics, CollectivePermute",
     }
 }

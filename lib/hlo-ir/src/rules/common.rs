@@ -4,7 +4,7 @@
 rules! {
     ARITY = "E0301" "operand-count" {
         rule: "An instruction has as many operands as its opcode takes.",
-        why: "The number is fixed for most opcodes; some take any number from a smallest one on, or one for each dimension, branch or array.",
+        why: "Most opcodes take a fixed number. Others take a minimum number or more, or one operand for each dimension, branch or array.",
         example: Some(r"HloModule m
 
 add {
@@ -19,12 +19,12 @@ ENTRY main {
   ROOT y = f32[] reduce(x, zero, zero), dimensions={0}, to_apply=add
 }
 "),
-        fix: "one array goes with one initial value: write `reduce(x, zero)`",
+        fix: "write `reduce(x, zero)`: one array takes one initial value",
         section: "Operation semantics, Reduce",
     }
     OPERAND_KIND = "E0302" "operand-kind" {
-        rule: "An operand is an array, a scalar, a tuple or a token as the opcode asks.",
-        why: "Computing opcodes work on arrays; tuples only group values and have to be taken apart by `get-tuple-element` first.",
+        rule: "An operand is an array, a scalar, a tuple or a token, as the opcode requires.",
+        why: "Opcodes that compute take arrays. A tuple only groups values: extract its elements with `get-tuple-element` first.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -36,8 +36,8 @@ ENTRY main {
         section: "Operation semantics, GetTupleElement",
     }
     ELEMENT_TYPE = "E0303" "element-type" {
-        rule: "An operand's element type is one that the opcode works on.",
-        why: "Shifts have no meaning for floating-point numbers, nor has a sine for integers: a `convert` must say how to get there.",
+        rule: "The opcode supports the element type of each operand.",
+        why: "Shifts are not defined for floating-point numbers, and sine is not defined for integers. Use `convert` first.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -49,8 +49,8 @@ ENTRY main {
         section: "Operation semantics, Element-wise unary functions",
     }
     OPERAND_SHAPES = "E0304" "operand-sizes" {
-        rule: "Operands that go together element by element have the same sizes.",
-        why: "HLO has no implicit broadcasting: what is repeated goes through a `broadcast` that says along which dimensions.",
+        rule: "Operands that are combined element by element have the same sizes.",
+        why: "HLO has no implicit broadcasting: repeat elements with an explicit `broadcast`, which names the dimensions.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -59,12 +59,12 @@ ENTRY main {
   ROOT z = f32[2] add(x, y)
 }
 "),
-        fix: "give both operands the same sizes, by `slice`, `pad` or `broadcast`",
+        fix: "give both operands the same sizes with `slice`, `pad` or `broadcast`",
         section: "Operation semantics, Element-wise binary arithmetic operations",
     }
     DECLARED_SHAPE = "E0306" "declared-shape" {
-        rule: "The shape written before the opcode is the one that follows from the operands and attributes.",
-        why: "Element types, sizes and dynamic dimensions have to agree; layouts may differ.",
+        rule: "The shape written before the opcode is the shape inferred from the operands and attributes.",
+        why: "Element types, sizes and dynamic dimensions must agree. Layouts may differ.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -72,12 +72,12 @@ ENTRY main {
   ROOT y = f32[3] negate(x)
 }
 "),
-        fix: "write the shape that the message names, `f32[2]`, or leave it out where it can be inferred",
+        fix: "write the shape in the message, `f32[2]`, or omit it where it can be inferred",
         section: "HLO text, instructions",
     }
     CALLEE_SIGNATURE = "E0307" "callee-parameters" {
-        rule: "A called computation has a parameter of the right shape for each value that it is given.",
-        why: "What it is given depends on the opcode: the operands for a `call`, two scalars of the element type for a `reduce`, the state for a `while`.",
+        rule: "A called computation has a parameter of the right shape for each argument.",
+        why: "The arguments depend on the opcode: the operands for a `call`, two scalars of the element type for a `reduce`, the loop-carried value for a `while`.",
         example: Some(r"HloModule m
 
 f {
@@ -90,19 +90,19 @@ ENTRY main {
   ROOT y = f32[3] call(x), to_apply=f
 }
 "),
-        fix: "give `a` the shape of `x`, or the other way round",
+        fix: "give `a` the shape of `x`, or `x` the shape of `a`",
         section: "Operation semantics, Call",
     }
     INVALID_SHAPE = "E0308" "valid-shape" {
         rule: "No size is negative, an array has at most 256 dimensions, and a layout lists each dimension once.",
-        why: "The parser reads no such shape; a pass that computes sizes can make one. A shape of more dimensions costs more than its elements.",
+        why: "The parser rejects such shapes, but a pass that computes sizes can create them. A shape with more dimensions costs more than its elements.",
         example: None,
-        fix: "compute sizes of 0 or more, and layouts that are permutations; reshape arrays of more dimensions",
+        fix: "compute sizes of at least 0 and layouts that are permutations; reshape arrays with more dimensions",
         section: "HLO text, shapes",
     }
     OVERFLOW = "E0310" "size-overflow" {
-        rule: "The sizes that an instruction computes fit 64 bits.",
-        why: "Every size and number of elements is a signed 64-bit integer.",
+        rule: "The sizes that an instruction computes fit in 64 bits.",
+        why: "Sizes and numbers of elements are signed 64-bit integers.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -111,12 +111,12 @@ ENTRY main {
   ROOT y = f32[2] pad(x, zero), padding=9223372036854775807_0
 }
 "),
-        fix: "pad by less",
+        fix: "use less padding",
         section: "HLO text, shapes",
     }
     MIXED_TYPES = "E0311" "operand-types" {
-        rule: "Operands that go together have one element type, or floating-point types.",
-        why: "HLO converts integers to nothing by itself: a `convert` says which of the two types the result has. (For several floating-point types see W0008.)",
+        rule: "Operands that are combined have one element type, or all have floating-point types.",
+        why: "HLO does not convert integers implicitly: an explicit `convert` selects the type of the result. (W0008 covers different floating-point types.)",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -130,7 +130,7 @@ ENTRY main {
     }
     DIMENSION_RANGE = "E0312" "dimension-range" {
         rule: "A dimension number in an attribute is at least 0 and less than the rank.",
-        why: "Dimensions are numbered from 0, the one that changes slowest in the row-major order first; negative numbers do not count from the end.",
+        why: "Dimensions are numbered from 0, starting with the one that changes slowest in row-major order. Negative numbers do not count from the end.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -138,12 +138,12 @@ ENTRY main {
   ROOT y = f32[2,3] reverse(x), dimensions={2}
 }
 "),
-        fix: "an array of rank 2 has the dimensions 0 and 1",
+        fix: "use dimension 0 or 1 of the array of rank 2",
         section: "Operation semantics, Rev (reverse)",
     }
     DIMENSION_REPEATED = "E0313" "dimension-repeated" {
-        rule: "A list of dimensions names none twice.",
-        why: "Each entry gives one dimension its role.",
+        rule: "A list of dimensions names each dimension at most once.",
+        why: "Each entry assigns a role to one dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -156,7 +156,7 @@ ENTRY main {
     }
     ENTRY_COUNT = "E0314" "entry-count" {
         rule: "A list in an attribute has an entry for each dimension, index component or operand that it describes.",
-        why: "Entries are matched by position, so that none may be left out.",
+        why: "Entries are matched by position, so none can be omitted.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -168,8 +168,8 @@ ENTRY main {
         section: "Operation semantics, Slice",
     }
     DIMENSIONS_SORTED = "E0315" "dimensions-sorted" {
-        rule: "Lists of dimensions whose order could say nothing are sorted.",
-        why: "The dimensions of slices and windows keep the operand's order, so that another order would only be a second spelling.",
+        rule: "A list of dimensions is sorted if its order has no meaning.",
+        why: "The dimensions of slices and windows keep the operand's order, so another order would only be a second spelling.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -182,8 +182,8 @@ ENTRY main {
         section: "Operation semantics, Gather",
     }
     DIMENSION_SHARED = "E0316" "dimension-shared" {
-        rule: "A dimension has one role: it stands in one of an opcode's lists of dimensions.",
-        why: "A dimension can't be kept and summed over, or dropped and used for batches, at the same time.",
+        rule: "A dimension has one role: it is in at most one of an opcode's lists of dimensions.",
+        why: "A dimension cannot be both kept and summed over, or both dropped and used for batches.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -196,8 +196,8 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     ONE_DIMENSION = "E0317" "one-dimension" {
-        rule: "The attribute `dimensions` of opcodes that work along one dimension names exactly one.",
-        why: "`concatenate`, `sort`, `get-dimension-size` and the like take a list in the text, of one entry.",
+        rule: "The attribute `dimensions` of an opcode that works along one dimension has exactly one entry.",
+        why: "`concatenate`, `sort`, `get-dimension-size` and similar opcodes take a list with one entry in the text.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -209,8 +209,8 @@ ENTRY main {
         section: "Operation semantics, Concatenate",
     }
     CALLEE_RESULT = "E0318" "callee-result" {
-        rule: "A called computation gives a result of the shape that its caller needs.",
-        why: "The body of a `while` gives the next state, the function of a `reduce` the next accumulator, a comparator a `pred[]`.",
+        rule: "A called computation returns a result of the shape that its caller requires.",
+        why: "The body of a `while` returns the next loop-carried value, the function of a `reduce` the next accumulator, and a comparator a `pred[]`.",
         example: Some(r"HloModule m
 
 f {
@@ -231,7 +231,7 @@ ENTRY main {
     }
     PAIRED_SIZES = "E0319" "paired-sizes" {
         rule: "Dimensions of two operands that an attribute pairs have the same size.",
-        why: "Batching dimensions run side by side.",
+        why: "An index of a batching dimension selects a part of both operands.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -240,7 +240,7 @@ ENTRY main {
   ROOT y = f32[4] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,1}
 }
 "),
-        fix: "give an index for each of the 2 batches",
+        fix: "give `i` 2 rows, one for each batch",
         section: "Operation semantics, Gather",
     }
 }

@@ -20,8 +20,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     CONDITION_PARAMETER = "E0902" "condition-parameter" {
-        rule: "The condition of a `while` takes the state as its one parameter.",
-        why: "It looks at the state before each iteration.",
+        rule: "The condition of a `while` takes the loop-carried value as its only parameter.",
+        why: "The condition reads the value before each iteration.",
         example: Some(r"HloModule m
 
 go_on {
@@ -39,12 +39,12 @@ ENTRY main {
   ROOT y = f32[4] while(x), condition=go_on, body=f
 }
 "),
-        fix: "take `a = f32[4] parameter(0)`; several values are one tuple",
+        fix: "write `a = f32[4] parameter(0)`, or a tuple for several values",
         section: "Operation semantics, While",
     }
     CONDITION_RESULT = "E0903" "condition-result" {
-        rule: "The condition of a `while` gives a `pred[]`: whether to go on.",
-        why: "The loop ends when it gives false.",
+        rule: "The condition of a `while` returns a `pred[]`, which is true to continue the loop.",
+        why: "The loop ends when it returns false.",
         example: Some(r"HloModule m
 
 f {
@@ -61,8 +61,8 @@ ENTRY main {
         section: "Operation semantics, While",
     }
     BODY_PARAMETER = "E0904" "body-parameter" {
-        rule: "The body of a `while` takes the state as its one parameter.",
-        why: "The state is the operand before the first iteration, and the body's result after it.",
+        rule: "The body of a `while` takes the loop-carried value as its only parameter.",
+        why: "The value is the operand in the first iteration, and then the result of the previous iteration.",
         example: Some(r"HloModule m
 
 go_on {
@@ -81,12 +81,12 @@ ENTRY main {
   ROOT y = f32[4] while(x), condition=go_on, body=f
 }
 "),
-        fix: "make the state a tuple of two arrays",
+        fix: "make the loop-carried value a tuple of two arrays",
         section: "Operation semantics, While",
     }
     BODY_RESULT = "E0905" "body-result" {
-        rule: "The body of a `while` gives the next state, of the state's shape.",
-        why: "The shape is the same in all iterations.",
+        rule: "The body of a `while` returns the next loop-carried value, which has the same shape.",
+        why: "The value has the same shape in all iterations.",
         example: Some(r"HloModule m
 
 go_on {
@@ -104,12 +104,12 @@ ENTRY main {
   ROOT y = f32[4] while(x), condition=go_on, body=grow
 }
 "),
-        fix: "give `f32[4]`; a state that grows needs the final size from the start",
+        fix: "return `f32[4]`; a value that grows must have its final size from the start",
         section: "Operation semantics, While",
     }
     BRANCH_INDEX = "E0906" "branch-index" {
-        rule: "A `conditional` chooses by a scalar: a `pred[]` or an `s32[]`.",
-        why: "A `pred` chooses between two branches, an `s32` among a list; an index out of range takes the last one.",
+        rule: "The index of a `conditional` is a scalar, `pred[]` or `s32[]`.",
+        why: "A `pred` selects one of two branches, an `s32` one of a list. An index out of range selects the last branch.",
         example: Some(r"HloModule m
 
 f {
@@ -127,7 +127,7 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     PRED_BRANCHES = "E0907" "pred-branches" {
-        rule: "A `conditional` of a `pred` has a `true_computation` and a `false_computation`.",
+        rule: "A `conditional` with a `pred` has a `true_computation` and a `false_computation`.",
         why: "The operands after the index are their arguments, in this order.",
         example: Some(r"HloModule m
 
@@ -146,8 +146,8 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     INDEXED_BRANCHES = "E0908" "indexed-branches" {
-        rule: "A `conditional` of an `s32` has `branch_computations`, at least one.",
-        why: "Branch 0 runs for index 0 and so on.",
+        rule: "A `conditional` with an `s32` has at least one computation in `branch_computations`.",
+        why: "Index 0 selects branch 0, and so on.",
         example: Some(r"HloModule m
 
 f {
@@ -165,8 +165,8 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     BRANCH_OPERANDS = "E0909" "branch-operands" {
-        rule: "A `conditional` has an operand for each branch, after the index.",
-        why: "Each branch has an argument of its own, often a tuple.",
+        rule: "A `conditional` has one operand for each branch, after the index.",
+        why: "Each branch has its own argument, often a tuple.",
         example: Some(r"HloModule m
 
 f {
@@ -184,8 +184,8 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     BRANCH_PARAMETER = "E0910" "branch-parameter" {
-        rule: "A branch takes its operand as its one parameter.",
-        why: "Only the branch that is chosen is called.",
+        rule: "A branch takes its operand as its only parameter.",
+        why: "Only the selected branch is called.",
         example: Some(r"HloModule m
 
 f {
@@ -203,8 +203,8 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     BRANCH_RESULT = "E0911" "branch-result" {
-        rule: "The branches of a `conditional` give one shape.",
-        why: "The result has that shape, whichever branch is chosen.",
+        rule: "All branches of a `conditional` return the same shape.",
+        why: "The result has that shape, whichever branch is selected.",
         example: Some(r"HloModule m
 
 f {
@@ -227,8 +227,8 @@ ENTRY main {
         section: "Operation semantics, Conditional",
     }
     COMPOSITE = "E0912" "composite" {
-        rule: "A call with `is_composite=true` has the `composite.name` of the operation that it is made of in its `frontend_attributes`. `composite.attributes` is not empty, and `composite.version` is a number of 0 or more.",
-        why: "A compiler that knows the operation takes it by its name in place of the computation.",
+        rule: "A call with `is_composite=true` names its operation as `composite.name` in its `frontend_attributes`. `composite.attributes` is not empty, and `composite.version` is a number of at least 0.",
+        why: "A compiler that knows the operation by its name uses its own code instead of the computation.",
         example: Some(r#"HloModule m
 
 f {

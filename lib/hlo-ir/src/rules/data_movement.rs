@@ -2,8 +2,8 @@
 
 rules! {
     BITCAST_BYTES = "E0501" "bitcast-bytes" {
-        rule: "`bitcast` keeps the number of bytes in a module that passes change or that runs.",
-        why: "It gives the same memory another shape. (Without layouts that pad, there is nothing that other sizes could mean.)",
+        rule: "In a module that passes transform or that runs, `bitcast` keeps the number of bytes.",
+        why: "A `bitcast` changes the shape of the same memory. (Layouts without padding leave no meaning for other sizes.)",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -16,7 +16,7 @@ ENTRY main {
     }
     KEPT_TYPE = "E0502" "kept-type" {
         rule: "`broadcast`, `reshape` and `dynamic-reshape` keep the element type.",
-        why: "They move elements and change none.",
+        why: "They move elements and change none of them.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -24,12 +24,12 @@ ENTRY main {
   ROOT y = s32[6] reshape(x)
 }
 "),
-        fix: "write `f32[6]`, and convert that",
+        fix: "write `f32[6]`, and convert the result",
         section: "Operation semantics, Reshape",
     }
     BROADCAST_SIZES = "E0503" "broadcast-sizes" {
-        rule: "Each operand dimension of a `broadcast` has the size of the result dimension that it becomes.",
-        why: "`dimensions` says which that is; the other result dimensions repeat the operand. A dimension of size 1 is not repeated by itself.",
+        rule: "Each operand dimension of a `broadcast` has the size of the result dimension that it maps to.",
+        why: "`dimensions` contains this map. The operand is repeated along the other result dimensions. A dimension of size 1 is not repeated implicitly.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -41,8 +41,8 @@ ENTRY main {
         section: "Operation semantics, Broadcast",
     }
     CONCATENATE_SIZES = "E0504" "concatenate-sizes" {
-        rule: "The operands of a `concatenate` have the same sizes in all dimensions but the one that they are put together along.",
-        why: "The result's other dimensions are theirs.",
+        rule: "The operands of a `concatenate` have the same sizes in all dimensions except the concatenated one.",
+        why: "The result has the same sizes in its other dimensions.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -51,24 +51,24 @@ ENTRY main {
   ROOT z = f32[6,3] concatenate(x, y), dimensions={0}
 }
 "),
-        fix: "give both 3 columns, by `slice` or `pad`",
+        fix: "give both 3 columns with `slice` or `pad`",
         section: "Operation semantics, Concatenate",
     }
     IOTA_TYPE = "E0505" "iota-type" {
-        rule: "`iota` counts in integers, floating-point or complex numbers.",
-        why: "A `pred` can't count.",
+        rule: "`iota` returns integers, floating-point numbers or complex numbers.",
+        why: "A `pred` cannot count.",
         example: Some(r"HloModule m
 
 ENTRY main {
   ROOT y = pred[4] iota(), iota_dimension=0
 }
 "),
-        fix: "count in `s32[4]` and compare that",
+        fix: "use `s32[4]`, and compare the result",
         section: "Operation semantics, Iota",
     }
     INTERIOR_PADDING = "E0506" "interior-padding" {
         rule: "Interior padding, between the elements, is 0 or more.",
-        why: "Low and high padding may be negative, and then take elements away from the ends.",
+        why: "Only low and high padding may be negative. They then remove elements at the ends.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -77,12 +77,12 @@ ENTRY main {
   ROOT y = f32[3] pad(x, zero), padding=0_0_-1
 }
 "),
-        fix: "leave elements out with the stride of a `slice`",
+        fix: "skip elements with the stride of a `slice`",
         section: "Operation semantics, Pad",
     }
     PADDED_SIZE = "E0507" "padded-size" {
-        rule: "Negative padding takes no more elements away than there are.",
-        why: "The size that results would be negative.",
+        rule: "Negative padding removes no more elements than there are.",
+        why: "The resulting size would be negative.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -91,12 +91,12 @@ ENTRY main {
   ROOT y = f32[0] pad(x, zero), padding=-2_-2
 }
 "),
-        fix: "take at most 3 elements away: `padding=-2_-1`",
+        fix: "remove at most 3 elements: `padding=-2_-1`",
         section: "Operation semantics, Pad",
     }
     RESHAPE_COUNT = "E0508" "reshape-count" {
         rule: "`reshape` keeps the number of elements.",
-        why: "It gives the elements, in row-major order, other indices.",
+        why: "It assigns new indices to the elements, in row-major order.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -109,7 +109,7 @@ ENTRY main {
     }
     SLICE_LIMITS = "E0509" "slice-limits" {
         rule: "A range `[start:limit]` of a `slice` is inside its dimension: `0 <= start <= limit <= size`.",
-        why: "The bounds are known when the module is compiled, so that nothing is clamped; the limit is not part of the range.",
+        why: "The bounds are known when the module is compiled, so they are not clamped. The limit is not part of the range.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -122,7 +122,7 @@ ENTRY main {
     }
     SLICE_STRIDE = "E0510" "slice-stride" {
         rule: "A stride of a `slice` is 1 or more.",
-        why: "Every `stride`th element is taken; `reverse` gives the other order.",
+        why: "A `slice` reads every `stride`th element. Use `reverse` for the opposite order.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -130,7 +130,7 @@ ENTRY main {
   ROOT y = f32[10] slice(x), slice={[0:10:0]}
 }
 "),
-        fix: "write 1, or leave the stride out",
+        fix: "write 1, or omit the stride",
         section: "Operation semantics, Slice",
     }
 }

@@ -2,8 +2,8 @@
 
 rules! {
     EMPTY_GROUP = "E1150" "empty-group" {
-        rule: "A replica group has a device.",
-        why: "A group of none would exchange nothing. To take all devices as one group leave out all groups: `replica_groups={}`.",
+        rule: "A replica group has at least one device.",
+        why: "An empty group would exchange nothing. To use all devices as one group, omit all groups: `replica_groups={}`.",
         example: Some(r"HloModule m
 
 add {
@@ -17,12 +17,12 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{}}
 }
 "),
-        fix: "leave the empty group out",
+        fix: "omit the empty group",
         section: "Operation semantics, AllReduce",
     }
     DEVICE_REPEATED = "E1151" "device-repeated" {
-        rule: "A device is in one replica group, once.",
-        why: "Each device takes part in a collective once.",
+        rule: "A device occurs at most once in all replica groups.",
+        why: "Each device participates in a collective once.",
         example: Some(r"HloModule m
 
 add {
@@ -40,8 +40,8 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     DEVICE_RANGE = "E1152" "device-range" {
-        rule: "A replica group names devices that the module has.",
-        why: "Without a channel the numbers are those of replicas, with one those of partitions (or of both, with `use_global_device_ids=true`); the header says how many there are.",
+        rule: "A replica group names existing devices.",
+        why: "Without a channel, the numbers are those of replicas, with one those of partitions (or of both, with `use_global_device_ids=true`). The header contains the counts.",
         example: Some(r"HloModule m, replica_count=4
 
 add {
@@ -55,12 +55,12 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{2,4}}
 }
 "),
-        fix: "4 replicas have the numbers 0 to 3",
+        fix: "use the numbers 0 to 3 for 4 replicas",
         section: "Operation semantics, AllReduce",
     }
     DEVICES_COVERED = "E1153" "devices-covered" {
-        rule: "Every device is in a replica group, if there are groups; those in none of a `collective-broadcast` get zeros.",
-        why: "All devices run the same program, so that each has to know what to do.",
+        rule: "If there are replica groups, every device is in one; only `collective-broadcast` may omit devices, which then receive zeros.",
+        why: "All devices run the same program, so each device must be in a group.",
         example: Some(r"HloModule m
 
 add {
@@ -78,8 +78,8 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     EQUAL_GROUPS = "E1154" "equal-groups" {
-        rule: "The replica groups of an `all-gather`, `all-to-all` or `reduce-scatter` are of one size.",
-        why: "The result has one shape on all devices, and its size follows from the group's.",
+        rule: "All replica groups of an `all-gather`, `all-to-all` or `reduce-scatter` have the same size.",
+        why: "The result has one shape on all devices, and its size depends on the size of the group.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -87,12 +87,12 @@ ENTRY main {
   ROOT y = f32[8] all-gather(x), dimensions={0}, replica_groups={{0,1},{2}}
 }
 "),
-        fix: "make groups of two: `{{0,1},{2,3}}`",
+        fix: "use groups of two: `{{0,1},{2,3}}`",
         section: "Operation semantics, AllGather",
     }
     GLOBAL_IDS = "E1155" "global-ids" {
-        rule: "`use_global_device_ids=true` goes with a `channel_id`.",
-        why: "Numbers that count replicas and partitions together relate devices across both, which a channel does.",
+        rule: "`use_global_device_ids=true` requires a `channel_id`.",
+        why: "Global numbers count replicas and partitions together. Collectives across both have a channel.",
         example: Some(r"HloModule m
 
 add {
@@ -110,8 +110,8 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     GLOBAL_GROUPS = "E1156" "global-groups" {
-        rule: "`use_global_device_ids=true` goes with replica groups that are written.",
-        why: "Without groups there are no numbers that it could be about.",
+        rule: "`use_global_device_ids=true` requires replica groups.",
+        why: "Without groups there are no device numbers that it could describe.",
         example: Some(r"HloModule m
 
 add {
@@ -125,12 +125,12 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={}, channel_id=1, use_global_device_ids=true
 }
 "),
-        fix: "write the groups, or leave the attribute out",
+        fix: "write the groups, or omit the attribute",
         section: "Operation semantics, AllReduce",
     }
     PAIR_REPEATED = "E1157" "pair-repeated" {
-        rule: "In the pairs of a `collective-permute` each device is a source at most once, and a target at most once; in place, once for each slice.",
-        why: "A device has one value, or one slice of `slice_sizes`, to send and receives one.",
+        rule: "In the pairs of a `collective-permute`, each device is a source at most once, and a target at most once; with `slice_sizes`, once for each slice.",
+        why: "A device sends and receives one value, or one value for each slice.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -138,12 +138,12 @@ ENTRY main {
   ROOT y = f32[4] collective-permute(x), source_target_pairs={{0,1},{0,2}}
 }
 "),
-        fix: "send from 0 to one device",
+        fix: "send from 0 to only one device",
         section: "Operation semantics, CollectivePermute",
     }
     PAIR_RANGE = "E1158" "pair-range" {
-        rule: "The pairs of a `collective-permute` name devices that the module has.",
-        why: "Without a channel the numbers are those of replicas, with one those of partitions; the header says how many there are.",
+        rule: "The pairs of a `collective-permute` name existing devices.",
+        why: "Without a channel, the numbers are those of replicas, with one those of partitions. The header contains the counts.",
         example: Some(r"HloModule m, replica_count=2
 
 ENTRY main {
@@ -151,12 +151,12 @@ ENTRY main {
   ROOT y = f32[4] collective-permute(x), source_target_pairs={{0,1},{1,2}}
 }
 "),
-        fix: "2 replicas have the numbers 0 and 1",
+        fix: "use the numbers 0 and 1 for 2 replicas",
         section: "Operation semantics, CollectivePermute",
     }
     GROUP_ORDER = "E1159" "group-order" {
-        rule: "The order that replica groups are taken from names each device once.",
-        why: "`[2,4]<=[4,2]T(1,0)` is 2 groups of 4 of the numbers 0 to 7, laid out as 4 rows of 2 and read with the dimensions in the order 1, 0.",
+        rule: "The list that replica groups divide names each device once.",
+        why: "`[2,4]<=[4,2]T(1,0)` is 2 groups of 4 of the numbers 0 to 7, arranged as 4 rows of 2 and read with the dimensions in the order 1, 0.",
         example: Some(r"HloModule m
 
 add {
@@ -174,8 +174,8 @@ ENTRY main {
         section: "HLO text, replica groups",
     }
     CHANNEL_KIND = "E1160" "channel-kind" {
-        rule: "The instructions of a channel are sends and receives, or they are collectives.",
-        why: "A channel of sends and receives relates two ends of a transfer; that of a collective says that its groups count partitions.",
+        rule: "The instructions of a channel are either sends and receives, or collectives.",
+        why: "A channel of sends and receives connects the two ends of a transfer. On a collective, a channel means that its groups count partitions.",
         example: Some(r"HloModule m
 
 add {
@@ -192,12 +192,12 @@ ENTRY main {
   ROOT y = token[] send-done(s), channel_id=1
 }
 "),
-        fix: "give the transfer its own channel",
+        fix: "use another channel for the transfer",
         section: "Operation semantics, Send",
     }
     CHANNEL_HOST = "E1161" "channel-host" {
         rule: "The sends and receives of a channel are all with the host, or all between devices.",
-        why: "`is_host_transfer` says which; the two ways are different machinery.",
+        why: "`is_host_transfer` selects one of the two. They are implemented differently.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -209,12 +209,12 @@ ENTRY main {
   ROOT rd = (f32[4], token[]) recv-done(r), channel_id=1
 }
 "),
-        fix: "give the receive another channel, or `is_host_transfer=true`",
+        fix: "use another channel for the receive, or `is_host_transfer=true`",
         section: "Operation semantics, Send",
     }
     DEVICES = "E1162" "devices" {
-        rule: "A program that runs here runs on the devices that its header counts, `replica_count` times `num_partitions`, 1024 at most: its collectives name these, and their shapes fit the number of devices in a group.",
-        why: "A text that leaves the counts out is of one device, replica 0 and partition 0, whose collectives are with itself.",
+        rule: "A program runs here on `replica_count` times `num_partitions` devices, 1024 at most: its collectives name only these, and their shapes fit the number of devices in a group.",
+        why: "If the header omits the counts, the program has one device, replica 0 and partition 0. Its collectives then exchange data only with itself.",
         example: Some(r"HloModule m
 
 add {
@@ -232,8 +232,8 @@ ENTRY main {
         section: "Operation semantics, AllReduce",
     }
     STORAGE = "E1163" "storage" {
-        rule: "The elements of the arrays of a program that runs here take whole bytes, or the bits of their type (`E(4)` for `s4`).",
-        why: "Other sizes are those of accelerators. What else a layout says beside the order of the dimensions - tiles (`T`), padding (`L`), splits (`SC`), a memory space (`S`) - is of an accelerator's memory and changes no value: here arrays have none of it.",
+        rule: "The array elements of a program that runs here take whole bytes, or the bits of their type (`E(4)` for `s4`).",
+        why: "Accelerators use other sizes. Tiles (`T`), padding (`L`), splits (`SC`) and memory spaces (`S`) in a layout also describe an accelerator's memory. They change no value and are ignored here.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -241,12 +241,12 @@ ENTRY main {
   ROOT y = s8[16]{0:E(4)} negate(x)
 }
 "),
-        fix: "leave the size out: `s8[16]`",
+        fix: "omit the size: `s8[16]`",
         section: "Shapes and layout",
     }
     SIZES_OUTSIDE = "E1164" "sizes-outside" {
-        rule: "Arrays that infeed, outfeed, send, recv and custom calls take or give have sizes that the module declares, not ones known at run time only.",
-        why: "The other end finds an array of the declared shape in memory: nothing tells it how much of that is there. XLA refuses such programs as well.",
+        rule: "The operands and results of infeed, outfeed, send, recv and custom calls have static sizes.",
+        why: "The other side finds an array of the declared shape in memory and cannot tell how much of it is valid. XLA rejects such programs as well.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -254,12 +254,12 @@ ENTRY main {
   ROOT y = f32[<=8] custom-call(x), custom_call_target="f"
 }
 "#),
-        fix: "hand over `f32[8] dynamic-slice(x, zero), dynamic_slice_sizes={8}`, which is continued with zeros, and the `get-dimension-size` of `x` beside it",
+        fix: "pass `f32[8] dynamic-slice(x, zero), dynamic_slice_sizes={8}`, which pads with zeros, and the `get-dimension-size` of `x`",
         section: "Operation semantics, SetDimensionSize",
     }
     BOUND_ELSEWHERE = "E1165" "bound-elsewhere" {
-        rule: "An asynchronous operation of a program that runs is started, given its operands by `async-update`, and finished in one computation, each value in between being used once.",
-        why: "It runs where its last operand is bound. One whose start binds all operands may go on anywhere.",
+        rule: "In a program that runs, an asynchronous operation with operands in `async-update` starts and finishes in one computation, and each value in between is used once.",
+        why: "The operation runs when its last operand is bound. If the start binds all operands, other computations may continue it.",
         example: Some(r"HloModule m
 
 f {
@@ -284,8 +284,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     HOST_CHANNEL = "E1166" "host-channel" {
-        rule: "Sends to the host on one channel have the same shape and the same `frontend_attributes`, and so have receives.",
-        why: "The other end is one program of the host, which is found by them.",
+        rule: "All sends to the host on one channel have the same shape and the same `frontend_attributes`, as do all receives.",
+        why: "These identify the program on the host that answers.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -303,7 +303,7 @@ ENTRY main {
     }
     SLICES_OF_ONE = "E1168" "slices-of-one" {
         rule: "A `collective-permute` of slices in a program that runs here reads from one array and writes to one.",
-        why: "Several arrays in one instruction save messages between accelerators. Here an instruction for each array does the same.",
+        why: "Several arrays in one instruction save messages between accelerators. Here, use one instruction for each array.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -316,7 +316,7 @@ ENTRY main {
   ROOT z = (f32[8], f32[8]) collective-permute(arrays, arrays, places, places), source_target_pairs={{0,0}}, slice_sizes={{4},{4}}
 }
 "),
-        fix: "permute the slices of `x` and of `y` by an instruction each",
+        fix: "permute the slices of `x` and of `y` with one instruction each",
         section: "Operation semantics, CollectivePermute",
     }
 }

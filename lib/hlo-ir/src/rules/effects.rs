@@ -2,8 +2,8 @@
 
 rules! {
     COPY_STATE = "E1001" "copy-state" {
-        rule: "`copy-done` takes the copy, its source and a `u32[]` as one tuple.",
-        why: "That is what `copy-start` gives; `copy-done` takes the copy out of it.",
+        rule: "`copy-done` takes a tuple of the copy, its source and a `u32[]`.",
+        why: "`copy-start` returns this tuple, from which `copy-done` extracts the copy.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -15,7 +15,7 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     INFEED_RESULT = "E1002" "infeed-result" {
-        rule: "`infeed` gives a tuple of what is read and a token.",
+        rule: "`infeed` returns a tuple of the value read and a token.",
         why: "The token orders the transfers.",
         example: Some(r"HloModule m
 
@@ -28,8 +28,8 @@ ENTRY main {
         section: "Operation semantics, Infeed",
     }
     OUTFEED_SHAPE = "E1003" "outfeed-shape" {
-        rule: "`outfeed_shape` is the shape of the value that is sent.",
-        why: "It adds the layout in which the value is sent.",
+        rule: "`outfeed_shape` is the shape of the value sent.",
+        why: "It specifies the layout of the sent value.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -42,8 +42,8 @@ ENTRY main {
         section: "Operation semantics, Outfeed",
     }
     TRANSFER_STATE = "E1004" "transfer-state" {
-        rule: "`send-done` and `recv-done` take a value, a `u32[]` and a token as one tuple.",
-        why: "That is what `send` and `recv` give: the value's memory is in it until the transfer is done.",
+        rule: "`send-done` and `recv-done` take a tuple of a value, a `u32[]` and a token.",
+        why: "`send` and `recv` return this tuple, which contains the value's memory until the transfer is done.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -55,8 +55,8 @@ ENTRY main {
         section: "Operation semantics, Send",
     }
     RECV_RESULT = "E1005" "recv-result" {
-        rule: "`recv` gives a tuple of the value, a `u32[]` and a token.",
-        why: "The value is there when `recv-done` has waited for it.",
+        rule: "`recv` returns a tuple of the value, a `u32[]` and a token.",
+        why: "The value is available once `recv-done` has waited for it.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -68,8 +68,8 @@ ENTRY main {
         section: "Operation semantics, Recv",
     }
     LAYOUT_CONSTRAINT_COUNT = "E1006" "layout-constraint-count" {
-        rule: "`operand_layout_constraints` has a shape for each operand.",
-        why: "Either all operands' layouts are constrained or none.",
+        rule: "`operand_layout_constraints` has one shape for each operand.",
+        why: "Either all operands have constrained layouts, or none.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -81,8 +81,8 @@ ENTRY main {
         section: "Operation semantics, CustomCall",
     }
     LAYOUT_CONSTRAINT_SHAPE = "E1007" "layout-constraint-shape" {
-        rule: "The shapes in `operand_layout_constraints` are those of the operands.",
-        why: "They add layouts and repeat the rest.",
+        rule: "The shapes in `operand_layout_constraints` are the shapes of the operands.",
+        why: "They add layouts to those shapes.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -94,8 +94,8 @@ ENTRY main {
         section: "Operation semantics, CustomCall",
     }
     RESULT_ALIASED_ONCE = "E1008" "result-aliased-once" {
-        rule: "A part of a result is in `output_to_operand_aliasing` at most once.",
-        why: "It can't be in the memory of two operands.",
+        rule: "A part of a result occurs at most once in `output_to_operand_aliasing`.",
+        why: "It cannot be in the memory of two operands.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -104,12 +104,12 @@ ENTRY main {
   ROOT y = f32[4] custom-call(x, z), custom_call_target="f", output_to_operand_aliasing={{}: (0, {}), {}: (1, {})}
 }
 "#),
-        fix: "leave one of the two out",
+        fix: "omit one of the two",
         section: "Operation semantics, CustomCall",
     }
     ALIASED_RESULT = "E1009" "aliased-result" {
-        rule: "`output_to_operand_aliasing` names parts that the result has.",
-        why: "An index leads into nested tuples; `{}` is the whole result.",
+        rule: "`output_to_operand_aliasing` names existing parts of the result.",
+        why: "An index selects an element at each level of nested tuples. `{}` is the whole result.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -121,7 +121,7 @@ ENTRY main {
         section: "Operation semantics, CustomCall",
     }
     ALIASED_OPERAND = "E1010" "aliased-operand" {
-        rule: "`output_to_operand_aliasing` names operands, and parts of them, that are there.",
+        rule: "`output_to_operand_aliasing` names existing operands, and existing parts of them.",
         why: "Operands are numbered from 0.",
         example: Some(r#"HloModule m
 
@@ -130,12 +130,12 @@ ENTRY main {
   ROOT y = f32[4] custom-call(x), custom_call_target="f", output_to_operand_aliasing={{}: (1, {})}
 }
 "#),
-        fix: "the only operand is number 0",
+        fix: "write 0, the number of the only operand",
         section: "Operation semantics, CustomCall",
     }
     ALIASED_SHAPES = "E1011" "aliased-shapes" {
-        rule: "A part of a result has the shape of the operand's part whose memory it shares.",
-        why: "The result takes the operand's place.",
+        rule: "A part of a result has the shape of the part of the operand whose memory it shares.",
+        why: "The result is stored in place of the operand.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -147,8 +147,8 @@ ENTRY main {
         section: "Operation semantics, CustomCall",
     }
     ASYNC_FORM = "E1012" "async-form" {
-        rule: "The state of an asynchronous operation is a tuple of the operands, as a tuple, the result, and perhaps contexts.",
-        why: "`async-start` and `async-update` give it, `async-update` and `async-done` take it.",
+        rule: "The state of an asynchronous operation is a tuple: a tuple of the operands, the result, and optional contexts.",
+        why: "`async-start` and `async-update` return it. `async-update` and `async-done` take it.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -160,8 +160,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     ASYNC_OPERANDS = "E1013" "async-operands" {
-        rule: "The state of an asynchronous operation starts with its operands.",
-        why: "Their memory is in use until the operation is done. Those of an `async-update` come after those bound before.",
+        rule: "The first element of the state of an asynchronous operation contains its operands.",
+        why: "Their memory is in use until the operation is done. An `async-update` appends its operands to those already bound.",
         example: Some(r"HloModule m
 
 f {
@@ -179,8 +179,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     ASYNC_PARAMETERS = "E1014" "async-parameters" {
-        rule: "The computation of `async-start` has a parameter of the right shape for each operand, and by `async-done` each has one.",
-        why: "It is called with the operands when the operation runs: those of the start, then those of the updates.",
+        rule: "The computation of `async-start` has a parameter of the right shape for each operand, and all its parameters are bound before `async-done`.",
+        why: "The operation calls it with the operands of the start, followed by those of the updates.",
         example: Some(r"HloModule m
 
 f {
@@ -198,8 +198,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     ASYNC_RESULT = "E1015" "async-result" {
-        rule: "The computation of `async-start` gives what the state has as the result, and what `async-done` gives.",
-        why: "`async-done` takes the result out of the state. Before, the state may have a part of it: `()`, or a tuple of the first elements.",
+        rule: "The computation of `async-start` returns the result in the state, which is also the result of `async-done`.",
+        why: "`async-done` extracts the result from the state. An earlier state may contain only a part of it: `()`, or a tuple of the first elements.",
         example: Some(r"HloModule m
 
 f {
@@ -217,8 +217,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     INFEED_ORDER = "E1016" "infeed-order" {
-        rule: "The infeeds of a program that runs are in a total order: each depends on the one before.",
-        why: "They take the items of one queue in turn. Text may leave the order open; a program that runs can't.",
+        rule: "The infeeds of a program that runs are totally ordered: each depends on the previous one.",
+        why: "They read from one queue. Text may leave the order open, but a program that runs may not.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -228,12 +228,12 @@ ENTRY main {
   ROOT y = ((f32[4], token[]), (f32[4], token[])) tuple(a, b)
 }
 "),
-        fix: "give `b` the token of `a`: `get-tuple-element(a), index=1`",
+        fix: "pass the token of `a` to `b`: `get-tuple-element(a), index=1`",
         section: "Operation semantics, Infeed",
     }
     HOST_TRANSFER = "E1017" "host-transfer" {
-        rule: "A program that runs here sends to itself and receives from itself, not from the host (`is_host_transfer=true`).",
-        why: "What the host answers on a channel is up to a program that runs there. `infeed` and `outfeed` need none.",
+        rule: "The sends and receives of a program that runs here are between devices, not with the host (`is_host_transfer=true`).",
+        why: "A host transfer requires a program on the host that answers. `infeed` and `outfeed` do not.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -247,20 +247,20 @@ ENTRY main {
         section: "Operation semantics, Send",
     }
     RNG_SEED = "E1018" "rng-seed" {
-        rule: "The custom call `GetRngSeed` takes nothing and gives a `u64[]`.",
-        why: "The seed is a number of the run, which XLA's runtime knows.",
+        rule: "The custom call `GetRngSeed` takes no operands and returns a `u64[]`.",
+        why: "XLA's runtime provides the seed, a number for each run.",
         example: Some(r#"HloModule m
 
 ENTRY main {
   ROOT s = u32[] custom-call(), custom_call_target="GetRngSeed"
 }
 "#),
-        fix: "write `u64[]`, and convert it",
+        fix: "write `u64[]`, and convert the result",
         section: "Operation semantics, CustomCall",
     }
     BUFFER_CONTEXT = "E1020" "buffer-context" {
-        rule: "Only tuples, loops, dynamic-update-slices, custom calls, asynchronous operations and parameters of called computations have buffers, `b(f32[4])`.",
-        why: "A buffer is memory that an operation changes. Other instructions work on values: `Pin` makes a buffer of a value, `Unpin` a value of a buffer.",
+        rule: "Buffers, `b(f32[4])`, occur only in tuples, loops, dynamic-update-slices, custom calls, asynchronous operations and parameters of called computations.",
+        why: "A buffer is memory that an operation changes. Other instructions operate on values: `Pin` turns a value into a buffer, and `Unpin` a buffer into a value.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -268,12 +268,12 @@ ENTRY main {
   ROOT y = f32[4] custom-call(x), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
 }
 "#),
-        fix: "take an `f32[4]`, and pin it: `custom_call_target=\"Pin\"`",
+        fix: "use an `f32[4]`, and pin it: `custom_call_target=\"Pin\"`",
         section: "Shapes and layout",
     }
     PIN_FORM = "E1021" "pin-form" {
-        rule: "The custom calls `Pin`, `Unpin` and `CreateBuffer` make a buffer of a value, a value of a buffer, and a buffer of nothing. The first two have one entry in `output_to_operand_aliasing`.",
-        why: "The result is in the memory of the operand.",
+        rule: "The custom call `Pin` turns a value into a buffer, `Unpin` a buffer into a value, and `CreateBuffer` takes no operand. The first two have one entry in `output_to_operand_aliasing`.",
+        why: "The result is stored in the memory of the operand.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -286,8 +286,8 @@ ENTRY main {
         section: "Shapes and layout",
     }
     BUFFER_ALIASED = "E1022" "buffer-aliased" {
-        rule: "Each buffer that a custom call takes is one of its results, and each buffer among its results is one that it takes: `output_to_operand_aliasing` names each once.",
-        why: "Memory that a custom call may change has another value afterwards, which the result stands for.",
+        rule: "Each buffer that a custom call takes is one of its results, and each buffer among its results is one of its operands: `output_to_operand_aliasing` names each of them once.",
+        why: "A custom call may change the memory. The result is the new value of the buffer.",
         example: Some(r#"HloModule m
 
 ENTRY main {
@@ -296,12 +296,12 @@ ENTRY main {
   ROOT y = f32[4] custom-call(b), custom_call_target="sum"
 }
 "#),
-        fix: "give the buffer back: `(f32[4], b(f32[4]))`, `output_to_operand_aliasing={{1}: (0, {})}`",
+        fix: "return the buffer: `(f32[4], b(f32[4]))`, `output_to_operand_aliasing={{1}: (0, {})}`",
         section: "Shapes and layout",
     }
     BUFFER_WRITTEN_ONCE = "E1023" "buffer-written-once" {
-        rule: "One instruction at most writes a buffer.",
-        why: "After it the buffer has another value, which its result stands for. What takes a buffer and calls computations counts as a writer, and so do loops and the end of a loop's body.",
+        rule: "At most one instruction writes a buffer.",
+        why: "The result of the writer is the new value of the buffer. Instructions that take a buffer and call computations count as writers, as do loops and the root of a loop's body.",
         example: Some(r#"HloModule m
 
 ENTRY main {

@@ -2,14 +2,14 @@
 
 rules! {
     CONSTANT_SHAPE = "E0401" "constant-shape" {
-        rule: "A constant's value has the shape that is written.",
-        why: "The text of a value is read by the written shape; a program that builds a constant gives both.",
+        rule: "A constant's value has the shape of the constant.",
+        why: "The parser reads a value according to the written shape, but a program that builds a constant specifies both.",
         example: None,
-        fix: "write the literal's own shape",
+        fix: "give the constant the shape of its literal",
         section: "Operation semantics, ConstantR0 and the like; HLO text, literals",
     }
     TUPLE_INDEX = "E0402" "tuple-index" {
-        rule: "`get-tuple-element` asks for an element that the tuple has.",
+        rule: "The `index` of a `get-tuple-element` is that of an element of the tuple.",
         why: "Elements are numbered from 0.",
         example: Some(r"HloModule m
 
@@ -18,12 +18,12 @@ ENTRY main {
   ROOT y = s32[] get-tuple-element(t), index=2
 }
 "),
-        fix: "the second element is `index=1`",
+        fix: "write `index=1` for the second element",
         section: "Operation semantics, GetTupleElement",
     }
     COMPARE_TYPE = "E0421" "compare-type" {
-        rule: "The `type` of a `compare` is an order of the operands' element type.",
-        why: "`FLOAT` is for floating-point and complex numbers, `TOTALORDER` for floating-point numbers, `SIGNED` for signed integers, `UNSIGNED` for unsigned ones and `pred`.",
+        rule: "The `type` of a `compare` is an order that the operands' element type supports.",
+        why: "`FLOAT` is for floating-point and complex numbers, `TOTALORDER` for floating-point numbers, `SIGNED` for signed integers, and `UNSIGNED` for unsigned integers and `pred`.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -31,11 +31,11 @@ ENTRY main {
   ROOT y = pred[2] compare(x, x), direction=LT, type=UNSIGNED
 }
 "),
-        fix: "leave `type` out, or convert to `u32` first",
+        fix: "omit `type`, or convert to `u32` first",
         section: "Operation semantics, Element-wise comparison operations",
     }
     COMPARE_DIRECTION = "E0422" "compare-direction" {
-        rule: "Complex numbers are compared by `EQ` and `NE` only.",
+        rule: "Complex numbers are compared only with `EQ` and `NE`.",
         why: "They have no order.",
         example: Some(r"HloModule m
 
@@ -48,7 +48,7 @@ ENTRY main {
         section: "Operation semantics, Element-wise comparison operations",
     }
     COMPLEX_PARTS = "E0423" "complex-parts" {
-        rule: "`complex` puts together `f32` parts or `f64` parts.",
+        rule: "`complex` takes two parts of type `f32` or two of type `f64`.",
         why: "The complex types are `c64` and `c128`.",
         example: Some(r"HloModule m
 
@@ -57,12 +57,12 @@ ENTRY main {
   ROOT y = c64[2] complex(x, x)
 }
 "),
-        fix: "convert the parts to f32",
+        fix: "convert the parts to `f32`",
         section: "Operation semantics, Element-wise binary arithmetic operations",
     }
     SELECT_PREDICATE = "E0424" "select-predicate" {
         rule: "The predicate of a `select` is a scalar or has the sizes of the values.",
-        why: "A scalar chooses between the arrays, an array chooses for each element.",
+        why: "A scalar selects one of the two arrays. An array selects for each element.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -76,7 +76,7 @@ ENTRY main {
     }
     CLAMP_BOUNDS = "E0425" "clamp-bounds" {
         rule: "Each bound of a `clamp` is a scalar or has the sizes of the array.",
-        why: "A scalar bounds all elements, an array each by its own.",
+        why: "A scalar bounds all elements. An array has a bound for each element.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -90,8 +90,8 @@ ENTRY main {
         section: "Operation semantics, Clamp",
     }
     CONVERT_COMPLEX = "E0426" "convert-complex" {
-        rule: "`convert` does not turn complex numbers into real ones.",
-        why: "It would lose the imaginary part silently.",
+        rule: "`convert` does not convert complex numbers to real ones.",
+        why: "It would drop the imaginary part silently.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -104,7 +104,7 @@ ENTRY main {
     }
     CONVERT_SIZES = "E0427" "convert-sizes" {
         rule: "`convert` and `stochastic-convert` keep their operand's sizes.",
-        why: "They change the element type and nothing else.",
+        why: "They change only the element type.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -116,8 +116,8 @@ ENTRY main {
         section: "Operation semantics, ConvertElementType",
     }
     EXPONENT_BITS = "E0428" "exponent-bits" {
-        rule: "`reduce-precision` keeps one exponent bit or more.",
-        why: "Without exponent bits there is no floating-point format.",
+        rule: "`reduce-precision` keeps at least one exponent bit.",
+        why: "A floating-point format has exponent bits.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -129,8 +129,8 @@ ENTRY main {
         section: "Operation semantics, ReducePrecision",
     }
     MANTISSA_BITS = "E0429" "mantissa-bits" {
-        rule: "`reduce-precision` keeps no negative number of mantissa bits.",
-        why: "Zero bits leave powers of two.",
+        rule: "`reduce-precision` keeps 0 or more mantissa bits.",
+        why: "With 0 mantissa bits, the values are powers of two.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -142,8 +142,8 @@ ENTRY main {
         section: "Operation semantics, ReducePrecision",
     }
     RANDOM_WIDTH = "E0430" "random-width" {
-        rule: "The random numbers of a `stochastic-convert` have as many bits as the converted type.",
-        why: "They are compared with the bits that rounding takes away.",
+        rule: "The random numbers of a `stochastic-convert` have as many bits as the operand's type.",
+        why: "They are compared with the bits that rounding removes.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -152,11 +152,11 @@ ENTRY main {
   ROOT y = bf16[2] stochastic-convert(x, random)
 }
 "),
-        fix: "give `random` the type u32",
+        fix: "give `random` the type `u32`",
         section: "Operation semantics, ConvertElementType",
     }
     STOCHASTIC_RESULT = "E0431" "stochastic-result" {
-        rule: "`stochastic-convert` gives integers or floating-point numbers.",
+        rule: "`stochastic-convert` returns integers or floating-point numbers.",
         why: "It rounds to one of the two nearest values of the new type.",
         example: Some(r"HloModule m
 
@@ -170,8 +170,8 @@ ENTRY main {
         section: "Operation semantics, ConvertElementType",
     }
     BITCAST_CONVERT_COMPLEX = "E0432" "bitcast-convert-complex" {
-        rule: "`bitcast-convert` does not mix complex and real types.",
-        why: "How the parts of a complex number lie in memory is the implementation's business.",
+        rule: "`bitcast-convert` does not convert between complex and real types.",
+        why: "The implementation decides how the parts of a complex number are stored.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -179,12 +179,12 @@ ENTRY main {
   ROOT y = f32[2,2] bitcast-convert(x)
 }
 "),
-        fix: "take the parts with `real` and `imag`",
+        fix: "extract the parts with `real` and `imag`",
         section: "Operation semantics, BitcastConvertType",
     }
     BITCAST_CONVERT_SIZES = "E0433" "bitcast-convert-sizes" {
-        rule: "`bitcast-convert` keeps the sizes between types of one width; between others the narrower side has one more dimension, the last, of the ratio of the widths.",
-        why: "Each element's bits stay together: an `f32` is two `u16`, in a new dimension of size 2.",
+        rule: "`bitcast-convert` keeps the sizes between types of one width; otherwise the narrower side has one more dimension, the last, whose size is the ratio of the widths.",
+        why: "The bits of each element stay together: an `f32` becomes two `u16`, in a new dimension of size 2.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -192,7 +192,7 @@ ENTRY main {
   ROOT y = u16[4] bitcast-convert(x)
 }
 "),
-        fix: "write `u16[2,2]`, and reshape that",
+        fix: "write `u16[2,2]`, and reshape the result",
         section: "Operation semantics, BitcastConvertType",
     }
 }

@@ -2,8 +2,8 @@
 
 rules! {
     ALIAS_OUTPUT = "E1201" "alias-output" {
-        rule: "`input_output_alias` names parts of the result that are there and are arrays.",
-        why: "An index gives the element at each level of tuples; `{}` is the whole result.",
+        rule: "`input_output_alias` names existing arrays of the result.",
+        why: "An index selects an element at each level of tuples. `{}` is the whole result.",
         example: Some(r"HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
 
 ENTRY main {
@@ -11,12 +11,12 @@ ENTRY main {
   ROOT y = f32[4] negate(x)
 }
 "),
-        fix: "the result is no tuple: write `{}: (0, {}, may-alias)`",
+        fix: "write `{}: (0, {}, may-alias)`: the result is not a tuple",
         section: "HLO text, module header",
     }
     ALIAS_PARAMETER = "E1202" "alias-parameter" {
-        rule: "`input_output_alias` and `buffer_donor` name parameters, and parts of them, that are there and are arrays.",
-        why: "Parameters are given by number, parts of tuples by index.",
+        rule: "`input_output_alias` and `buffer_donor` name existing arrays of the parameters.",
+        why: "An entry contains the number of a parameter and an index into its tuples.",
         example: Some(r"HloModule m, buffer_donor={ (1, {}) }
 
 ENTRY main {
@@ -24,12 +24,12 @@ ENTRY main {
   ROOT y = f32[4] negate(x)
 }
 "),
-        fix: "the one parameter is `(0, {})`",
+        fix: "write `(0, {})` for the only parameter",
         section: "HLO text, module header",
     }
     ALIAS_SIZE = "E1203" "alias-size" {
-        rule: "A result and the parameter whose memory it shares take the same number of bytes.",
-        why: "The result is written where the parameter was.",
+        rule: "A result and the parameter whose memory it shares have the same number of bytes.",
+        why: "The result is written to the memory of the parameter.",
         example: Some(r"HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
 
 ENTRY main {
@@ -37,12 +37,12 @@ ENTRY main {
   ROOT y = f32[2] slice(x), slice={[0:2]}
 }
 "),
-        fix: "take the alias away: the memory can be given as `buffer_donor={ (0, {}) }`",
+        fix: "remove the alias; donate the memory with `buffer_donor={ (0, {}) }`",
         section: "HLO text, module header",
     }
     ALIASED_ONCE = "E1204" "aliased-once" {
-        rule: "A parameter, or a part of one, shares its memory with one result.",
-        why: "Two results can't be written to one place.",
+        rule: "A parameter, or a part of one, shares its memory with at most one result.",
+        why: "Two results cannot be written to the same memory.",
         example: Some(r"HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (0, {}, may-alias) }
 
 ENTRY main {
@@ -52,12 +52,12 @@ ENTRY main {
   ROOT y = (f32[4], f32[4]) tuple(a, b)
 }
 "),
-        fix: "take one of the two away",
+        fix: "remove one of the two",
         section: "HLO text, module header",
     }
     DONOR_ALIASED = "E1205" "donor-aliased" {
         rule: "A parameter in `buffer_donor` is not in `input_output_alias`.",
-        why: "Its memory would be given twice: to one result, and to whichever fits.",
+        why: "Its memory would be assigned twice: to one result, and to any result that fits.",
         example: Some(r"HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (0, {}) }
 
 ENTRY main {
@@ -65,12 +65,12 @@ ENTRY main {
   ROOT y = f32[4] negate(x)
 }
 "),
-        fix: "take one of the two away",
+        fix: "remove one of the two",
         section: "HLO text, module header",
     }
     DEVICE_COUNT = "E1206" "device-count" {
-        rule: "`replica_count` and `num_partitions` are 1 or more.",
-        why: "A program runs on a device at least.",
+        rule: "`replica_count` and `num_partitions` are at least 1.",
+        why: "A program runs on at least one device.",
         example: Some(r"HloModule m, replica_count=0
 
 ENTRY main {
@@ -78,12 +78,12 @@ ENTRY main {
   ROOT y = f32[4] negate(x)
 }
 "),
-        fix: "leave the count out: it is 1 then",
+        fix: "omit the count, which is then 1",
         section: "HLO text, module header",
     }
     SHARDING_LEAVES = "E1207" "sharding-leaves" {
-        rule: "The sharding of a tuple has one for each array in it, or is one for all.",
-        why: "Nested tuples are counted through: the arrays in order.",
+        rule: "A tuple has one sharding for each of its arrays, or one for all.",
+        why: "The shardings of nested tuples are a flat list, in the order of the arrays.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -95,8 +95,8 @@ ENTRY main {
         section: "HLO text, shardings",
     }
     SHARDING_RANK = "E1208" "sharding-rank" {
-        rule: "The sharding of an array says for each of its dimensions how it is cut.",
-        why: "Tiles are counted along each dimension, 1 where it is not cut.",
+        rule: "The sharding of an array has a number of tiles for each dimension.",
+        why: "The number of tiles is 1 in a dimension that is not divided.",
         example: Some(r"HloModule m, num_partitions=4
 
 ENTRY main {
@@ -108,8 +108,8 @@ ENTRY main {
         section: "HLO text, shardings",
     }
     SHARDING_DEVICE = "E1209" "sharding-device" {
-        rule: "A sharding on one device names one that the module has.",
-        why: "The partitions are numbered from 0; the header says how many there are.",
+        rule: "A sharding on one device names an existing device.",
+        why: "Partitions are numbered from 0. The header contains their number.",
         example: Some(r"HloModule m, num_partitions=2
 
 ENTRY main {
@@ -121,7 +121,7 @@ ENTRY main {
         section: "HLO text, shardings",
     }
     SHARDING_ORDER = "E1210" "sharding-order" {
-        rule: "A sharding has a device for each tile, another one each time, and at most 1,048,576 devices.",
+        rule: "A sharding has a different device for each tile, and at most 1,048,576 devices.",
         why: "The devices of the tiles are listed row by row, or described as for replica groups. All of them must fit in memory.",
         example: Some(r"HloModule m, num_partitions=4
 
@@ -134,8 +134,8 @@ ENTRY main {
         section: "HLO text, shardings",
     }
     REPLICATION_LEAVES = "E1211" "replication-leaves" {
-        rule: "`parameter_replication` is of a parameter, and says for each array in it whether all replicas have the same.",
-        why: "Nested tuples are counted through: the arrays in order.",
+        rule: "`parameter_replication` belongs to a parameter, and specifies for each of its arrays whether all replicas have the same value.",
+        why: "The values for nested tuples are a flat list, in the order of the arrays.",
         example: Some(r"HloModule m, replica_count=2
 
 ENTRY main {

@@ -2,8 +2,8 @@
 
 rules! {
     START_INDICES = "E0601" "start-indices" {
-        rule: "`dynamic-slice` and `dynamic-update-slice` have a start index for each dimension.",
-        why: "The indices are integer scalars, one operand each, or one vector of them.",
+        rule: "`dynamic-slice` and `dynamic-update-slice` have one start index for each dimension.",
+        why: "The indices are integer scalars, one operand for each, or one vector of integers.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -16,8 +16,8 @@ ENTRY main {
         section: "Operation semantics, DynamicSlice",
     }
     SLICE_SIZES = "E0602" "slice-sizes" {
-        rule: "The slices that `dynamic-slice` and `gather` take are not larger than the operand.",
-        why: "Start indices are clamped so that the slice is inside the operand, which a larger slice can't be.",
+        rule: "A slice of `dynamic-slice` or `gather` is not larger than the operand.",
+        why: "Start indices are clamped so that the slice is inside the operand. A larger slice cannot be.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -30,7 +30,7 @@ ENTRY main {
         section: "Operation semantics, DynamicSlice",
     }
     UPDATE_FITS = "E0603" "update-fits" {
-        rule: "The update of a `dynamic-update-slice` has the operand's rank and fits into it.",
+        rule: "The update of a `dynamic-update-slice` has the operand's rank and is not larger than the operand.",
         why: "Start indices are clamped so that the whole update is written.",
         example: Some(r"HloModule m
 
@@ -45,8 +45,8 @@ ENTRY main {
         section: "Operation semantics, DynamicUpdateSlice",
     }
     INDEX_VECTOR_DIM = "E0604" "index-vector-dim" {
-        rule: "`index_vector_dim` is a dimension of the indices, or one past the last.",
-        why: "That dimension has the components of each index; one past the last, each index has one component.",
+        rule: "`index_vector_dim` is a dimension of the indices, or their rank.",
+        why: "That dimension contains the components of each index. If `index_vector_dim` is the rank, each index has one component.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -55,12 +55,12 @@ ENTRY main {
   ROOT y = f32[5,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=3, slice_sizes={1,4}
 }
 "),
-        fix: "the components are in the last dimension: `index_vector_dim=1`",
+        fix: "write `index_vector_dim=1`: the components are in the last dimension",
         section: "Operation semantics, Gather",
     }
     INDEX_COMPONENTS = "E0605" "index-components" {
         rule: "`start_index_map` and `scatter_dims_to_operand_dims` have an entry for each component of an index.",
-        why: "The entry is the operand dimension that the component counts in.",
+        why: "The entry is the operand dimension that the component indexes.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -69,12 +69,12 @@ ENTRY main {
   ROOT y = f32[5,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
 }
 "),
-        fix: "indices of two components need two entries: `start_index_map={0,1}`",
+        fix: "write two entries for two components: `start_index_map={0,1}`",
         section: "Operation semantics, Gather",
     }
     BATCHED_COMPONENTS = "E0606" "batched-components" {
-        rule: "The dimension of the index components is no batching dimension of the indices.",
-        why: "The components of an index belong together.",
+        rule: "The dimension of the index components is not a batching dimension of the indices.",
+        why: "All components of an index belong to one batch.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -87,8 +87,8 @@ ENTRY main {
         section: "Operation semantics, Gather",
     }
     DROPPED_SIZE = "E0607" "dropped-size" {
-        rule: "The slices of a `gather` have size 1 or 0 in the dimensions that the result lacks.",
-        why: "`collapsed_slice_dims` and `operand_batching_dims` are left out of the result, so that there must be no more than one element along them.",
+        rule: "The slices of a `gather` have size 0 or 1 in the dimensions that the result omits.",
+        why: "The result omits `collapsed_slice_dims` and `operand_batching_dims`, so a slice has at most one element along them.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -97,12 +97,12 @@ ENTRY main {
   ROOT y = f32[5,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={2,4}
 }
 "),
-        fix: "take one row: `slice_sizes={1,4}`",
+        fix: "read one row: `slice_sizes={1,4}`",
         section: "Operation semantics, Gather",
     }
     UPDATE_RANK = "E0608" "update-rank" {
-        rule: "The updates of a `scatter` have the window dimensions and the indices' dimensions without that of the components.",
-        why: "For each index there is one window of updates.",
+        rule: "The updates of a `scatter` have the window dimensions and all dimensions of the indices except that of the components.",
+        why: "There is one window of updates for each index.",
         example: Some(r"HloModule m
 
 add {
@@ -123,7 +123,7 @@ ENTRY main {
     }
     UPDATE_WINDOW = "E0609" "update-window" {
         rule: "A window of the updates of a `scatter` is not larger than the operand.",
-        why: "A window that does not fit at any index would never be written.",
+        why: "A window that fits at no index would never be written.",
         example: Some(r"HloModule m
 
 add {
@@ -143,8 +143,8 @@ ENTRY main {
         section: "Operation semantics, Scatter",
     }
     UPDATE_BATCH = "E0610" "update-batch" {
-        rule: "The updates of a `scatter` have a window for each index.",
-        why: "The dimensions of the updates that are not in `update_window_dims` are those of the indices, in their order.",
+        rule: "The updates of a `scatter` have one window for each index.",
+        why: "The dimensions of the updates that are not in `update_window_dims` are those of the indices, in the same order.",
         example: Some(r"HloModule m
 
 add {
@@ -160,12 +160,12 @@ ENTRY main {
   ROOT y = f32[10,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
 }
 "),
-        fix: "give `u` 5 rows, or `i` 6",
+        fix: "give `u` 5 rows, or `i` 6 rows",
         section: "Operation semantics, Scatter",
     }
     SIZE_TYPE = "E0611" "size-type" {
         rule: "The size operand of a `set-dimension-size` is an `s32`.",
-        why: "Run-time sizes are `s32` everywhere, as `get-dimension-size` gives them.",
+        why: "Sizes known at run time are always `s32`, as `get-dimension-size` returns them.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -178,8 +178,8 @@ ENTRY main {
         section: "Operation semantics, SetDimensionSize",
     }
     RESHAPE_SIZES = "E0612" "reshape-sizes" {
-        rule: "`dynamic-reshape` has a size for each dimension of its result.",
-        why: "The sizes are operands after the data, as they are known at run time only.",
+        rule: "`dynamic-reshape` has a size operand for each dimension of its result.",
+        why: "The sizes are operands after the data, because they are known only at run time.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -192,8 +192,8 @@ ENTRY main {
         section: "HLO text, dynamic-reshape",
     }
     DYNAMIC_RESHAPE_COUNT = "E0613" "dynamic-reshape-count" {
-        rule: "The bounds of a `dynamic-reshape` have as many elements as the operand's.",
-        why: "The elements are those of the operand under other indices.",
+        rule: "The bounds of a `dynamic-reshape` have as many elements as those of its operand.",
+        why: "The result has the elements of the operand at other indices.",
         example: Some(r"HloModule m
 
 ENTRY main {

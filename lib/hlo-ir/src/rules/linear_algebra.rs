@@ -3,8 +3,8 @@
 
 rules! {
     PRODUCT_TYPES = "E0801" "product-types" {
-        rule: "The operands of a product have one element type, or two between which accumulation is defined.",
-        why: "Integers and floating-point numbers go together, in `convolution` also with `pred`; complex numbers only with their own type.",
+        rule: "The operands of a product have one element type, or two element types that the opcode can mix.",
+        why: "Integers and floating-point numbers can be mixed, in `convolution` also with `pred`. Complex numbers can be combined only with their own type.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -17,8 +17,8 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     PRODUCT_RESULT_TYPE = "E0802" "product-result-type" {
-        rule: "The written element type of a product of integers is no narrower than theirs.",
-        why: "A product may be written with a wider type than its operands have, in which it is then accumulated.",
+        rule: "The element type of a product of integers is at least as wide as theirs.",
+        why: "The result of a product may be wider than its operands. The product is then accumulated in the wider type.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -27,12 +27,12 @@ ENTRY main {
   ROOT z = s8[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
 }
 "),
-        fix: "write `s32[]`, and convert afterwards",
+        fix: "write `s32[]`, and convert the result",
         section: "Operation semantics, DotGeneral",
     }
     BATCH_COUNT = "E0803" "batch-count" {
-        rule: "A product has as many batch dimensions on the right as on the left.",
-        why: "The lists name them in pairs: the first of one with the first of the other.",
+        rule: "A product has the same number of batch dimensions on the right and on the left.",
+        why: "The lists pair them by position: the first entry of one with the first entry of the other.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -41,12 +41,12 @@ ENTRY main {
   ROOT z = f32[2] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 "),
-        fix: "leave `lhs_batch_dims` out: a free dimension gives the same result",
+        fix: "omit `lhs_batch_dims`: a free dimension computes the same result",
         section: "Operation semantics, DotGeneral",
     }
     CONTRACTING_COUNT = "E0804" "contracting-count" {
-        rule: "A product has as many contracting dimensions on the right as on the left.",
-        why: "The lists name them in pairs: the first of one with the first of the other.",
+        rule: "A product has the same number of contracting dimensions on the right and on the left.",
+        why: "The lists pair them by position: the first entry of one with the first entry of the other.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -59,7 +59,7 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     BATCH_SIZES = "E0805" "batch-sizes" {
-        rule: "Batch dimensions that go together have the same size.",
+        rule: "Paired batch dimensions have the same size.",
         why: "Each index of a batch dimension selects a part of both operands.",
         example: Some(r"HloModule m
 
@@ -69,12 +69,12 @@ ENTRY main {
   ROOT z = f32[2] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
 }
 "),
-        fix: "slice or broadcast one of them to the other's size",
+        fix: "slice or broadcast one operand to the other's size",
         section: "Operation semantics, DotGeneral",
     }
     CONTRACTING_SIZES = "E0806" "contracting-sizes" {
-        rule: "Contracting dimensions that go together have the same size.",
-        why: "Products of elements at the same index are added up.",
+        rule: "Paired contracting dimensions have the same size.",
+        why: "A product adds up the products of elements at the same index.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -87,8 +87,8 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     SCALE_RANK = "E0807" "scale-rank" {
-        rule: "A scale of `scaled-dot` is a scalar or has the rank of the operand that it scales; one of the two is no scalar.",
-        why: "A scale has an element for each block of the operand, so that it has the same dimensions with fewer elements.",
+        rule: "Each scale of `scaled-dot` is a scalar or has the rank of its operand, and at least one of the two is not a scalar.",
+        why: "A scale has one element for each block of its operand, so it has the same dimensions with fewer elements.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -103,8 +103,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     SCALE_SIZES = "E0808" "scale-sizes" {
-        rule: "A scale of `scaled-dot` has in each dimension the size of its operand, or one that divides it.",
-        why: "Blocks of elements that have a scale in common are of one size.",
+        rule: "In each dimension, the size of a scale of `scaled-dot` is that of its operand or divides it.",
+        why: "All blocks of elements that share a scale have the same size.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -115,12 +115,12 @@ ENTRY main {
   ROOT z = f32[4,8] scaled-dot(x, y, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 "),
-        fix: "64 elements are 2 blocks of 32: `s` is `f8e8m0fnu[4,2]`",
+        fix: "give `s` the shape `f8e8m0fnu[4,2]`: 64 elements are 2 blocks of 32",
         section: "HLO text, opcodes",
     }
     GROUP_DIMENSIONS = "E0809" "group-dimensions" {
-        rule: "`ragged-dot` has one group dimension on the right if the ragged dimension is a free one, and none otherwise.",
-        why: "Only rows of the left operand that are kept choose among matrices of the right one.",
+        rule: "`ragged-dot` has one group dimension on the right if the ragged dimension is free, and none otherwise.",
+        why: "Only free rows of the left operand select one of several matrices on the right.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -149,8 +149,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     GROUP_COUNT = "E0811" "group-count" {
-        rule: "`ragged-dot` has as many matrices along the group dimension as there are group sizes.",
-        why: "Each group of rows is multiplied with its own matrix.",
+        rule: "`ragged-dot` has one matrix along the group dimension for each group size.",
+        why: "Each group of rows is multiplied by its own matrix.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -160,12 +160,12 @@ ENTRY main {
   ROOT z = f32[11,7] ragged-dot(x, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
 }
 "),
-        fix: "give 3 group sizes, or 4 matrices",
+        fix: "use 3 group sizes, or 4 matrices",
         section: "HLO text, opcodes",
     }
     GROUP_SIZES = "E0812" "group-sizes" {
-        rule: "The group sizes of `ragged-dot` are a vector, or have the dimensions before the ragged one and then that of the groups.",
-        why: "Each batch, or each index of what stands before the ragged dimension, may be divided into groups in its own way.",
+        rule: "The group sizes of `ragged-dot` are a vector, or have the dimensions before the ragged one, followed by the groups.",
+        why: "Each batch, or each index of the dimensions before the ragged one, may be divided into different groups.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -175,12 +175,12 @@ ENTRY main {
   ROOT z = f32[2,11,7] ragged-dot(x, y, g), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}
 }
 "),
-        fix: "give 3 sizes, `s32[3]`, or 3 for each of the 2 batches, `s32[2,3]`",
+        fix: "use 3 sizes, `s32[3]`, or 3 for each of the 2 batches, `s32[2,3]`",
         section: "HLO text, opcodes",
     }
     LABEL_COUNT = "E0813" "label-count" {
         rule: "`dim_labels` has a label for each dimension of the input, the kernel and the output.",
-        why: "The letters are b for batch, f for features, i and o for the kernel's input and output features, and digits for spatial dimensions.",
+        why: "The labels are b for batch, f for features, i and o for the kernel's input and output features, and digits for spatial dimensions.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -194,14 +194,14 @@ ENTRY main {
     }
     SPATIAL_COUNT = "E0814" "spatial-count" {
         rule: "The kernel has as many spatial dimensions as the input.",
-        why: "The kernel moves along each spatial dimension of the input. The parser refuses labels that differ.",
+        why: "The kernel moves along each spatial dimension of the input. The parser rejects labels that differ.",
         example: None,
         fix: "give all three parts of the labels the same spatial dimensions",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     KERNEL_WINDOW = "E0815" "kernel-window" {
-        rule: "The sizes of a convolution's window are those of the kernel's spatial dimensions.",
-        why: "They are written twice: in `window` and in the kernel's shape.",
+        rule: "The sizes of a convolution's window are the sizes of the kernel's spatial dimensions.",
+        why: "The text contains them twice: in `window` and in the kernel's shape.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -214,8 +214,8 @@ ENTRY main {
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     KERNEL_OUTPUT_DYNAMIC = "E0816" "kernel-output-dynamic" {
-        rule: "The number of a kernel's output features is known.",
-        why: "It is the number of features of the result, which no bound can stand for.",
+        rule: "The number of a kernel's output features is static.",
+        why: "The result has this number of features. A bound cannot replace it.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -229,7 +229,7 @@ ENTRY main {
     }
     CONVOLUTION_GROUPS_POSITIVE = "E0817" "convolution-groups-positive" {
         rule: "The group counts of a convolution are at least 1.",
-        why: "Not grouped means one group.",
+        why: "A convolution that is not grouped has one group.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -238,12 +238,12 @@ ENTRY main {
   ROOT y = f32[4,6,16] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=0
 }
 "),
-        fix: "leave `feature_group_count` out",
+        fix: "omit `feature_group_count`",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     CONVOLUTION_GROUPS_BOTH = "E0818" "convolution-groups-both" {
-        rule: "A convolution is grouped by features or by batch, not by both.",
-        why: "Grouping by batch is what the gradient of a convolution grouped by features needs.",
+        rule: "A convolution is grouped by features or by batch, not both.",
+        why: "The gradient of a convolution that is grouped by features is grouped by batch.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -252,12 +252,12 @@ ENTRY main {
   ROOT y = f32[2,6,16] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=2, batch_group_count=2
 }
 "),
-        fix: "leave one of the two counts out",
+        fix: "omit one of the two counts",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     INPUT_FEATURE_GROUPS = "E0819" "input-feature-groups" {
         rule: "The number of a convolution's input features is a multiple of `feature_group_count`.",
-        why: "The groups have one size.",
+        why: "All groups have the same size.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -266,12 +266,12 @@ ENTRY main {
   ROOT y = f32[4,6,16] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=4
 }
 "),
-        fix: "6 features are 2, 3 or 6 groups",
+        fix: "divide 6 features into 2, 3 or 6 groups",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     OUTPUT_FEATURE_GROUPS = "E0820" "output-feature-groups" {
         rule: "The number of a convolution's output features is a multiple of `feature_group_count`.",
-        why: "Each group gives as many output features.",
+        why: "Each group computes the same number of output features.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -280,12 +280,12 @@ ENTRY main {
   ROOT y = f32[4,6,15] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=2
 }
 "),
-        fix: "give 14 or 16 output features",
+        fix: "use 14 or 16 output features",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     INPUT_BATCH_GROUPS = "E0821" "input-batch-groups" {
         rule: "The size of a convolution's batch is a multiple of `batch_group_count`.",
-        why: "The groups have one size.",
+        why: "All groups have the same size.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -299,7 +299,7 @@ ENTRY main {
     }
     OUTPUT_BATCH_GROUPS = "E0822" "output-batch-groups" {
         rule: "The number of a convolution's output features is a multiple of `batch_group_count`.",
-        why: "Each batch group gives as many output features.",
+        why: "Each batch group computes the same number of output features.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -308,12 +308,12 @@ ENTRY main {
   ROOT y = f32[2,6,15] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, batch_group_count=2
 }
 "),
-        fix: "give 14 or 16 output features",
+        fix: "use 14 or 16 output features",
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     KERNEL_INPUT_FEATURES = "E0823" "kernel-input-features" {
-        rule: "The kernel has as many input features as a group of the input.",
-        why: "That is the number of the input's features divided by `feature_group_count`.",
+        rule: "The kernel has as many input features as one group of the input.",
+        why: "This is the number of the input's features divided by `feature_group_count`.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -326,8 +326,8 @@ ENTRY main {
         section: "Operation semantics, ConvWithGeneralPadding (convolution)",
     }
     FFT_TYPE = "E0824" "fft-type" {
-        rule: "FFT, IFFT and IRFFT transform complex numbers, RFFT `f32` or `f64`.",
-        why: "RFFT gives complex numbers of the same precision, which only those two types have.",
+        rule: "FFT, IFFT and IRFFT transform complex numbers, and RFFT transforms `f32` or `f64`.",
+        why: "RFFT returns complex numbers of the same precision, which exist only for these two types.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -340,7 +340,7 @@ ENTRY main {
     }
     FFT_RANK = "E0825" "fft-rank" {
         rule: "`fft` transforms the last one to three dimensions of its operand.",
-        why: "`fft_length` has an entry for each of them.",
+        why: "`fft_length` has one entry for each transformed dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -352,8 +352,8 @@ ENTRY main {
         section: "Operation semantics, Fft",
     }
     FFT_LENGTH = "E0826" "fft-length" {
-        rule: "`fft_length` has the sizes of the transformed dimensions; for the last one of IRFFT, n where the operand has n/2+1.",
-        why: "A real signal of n numbers has n/2+1 different frequencies, from which n can't be told: it is written.",
+        rule: "`fft_length` contains the sizes of the transformed dimensions; the last entry of IRFFT is n if the operand has size n/2+1.",
+        why: "A real signal of n numbers has n/2+1 different frequencies, and n cannot be computed from that number.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -365,8 +365,8 @@ ENTRY main {
         section: "Operation semantics, Fft",
     }
     SQUARE_MATRICES = "E0827" "square-matrices" {
-        rule: "`cholesky` and `triangular-solve` work on square matrices in the last two dimensions.",
-        why: "Dimensions before them are batch dimensions.",
+        rule: "`cholesky` and `triangular-solve` operate on square matrices in the last two dimensions.",
+        why: "The dimensions before them are batch dimensions.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -374,12 +374,12 @@ ENTRY main {
   ROOT y = f32[3,4] cholesky(x), lower=true
 }
 "),
-        fix: "slice or pad to a square",
+        fix: "slice or pad the operand to a square matrix",
         section: "Operation semantics, Cholesky",
     }
     SOLVE_RANK = "E0828" "solve-rank" {
-        rule: "The operands of `triangular-solve` have one rank.",
-        why: "A single right-hand side is a matrix of one column.",
+        rule: "The operands of `triangular-solve` have the same rank.",
+        why: "A single right-hand side is a matrix with one column.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -406,8 +406,8 @@ ENTRY main {
         section: "Operation semantics, TriangularSolve",
     }
     SOLVE_SIZE = "E0830" "solve-size" {
-        rule: "The right-hand side of `triangular-solve` has as many rows as the matrices, or columns if `left_side` is false.",
-        why: "With `left_side=true` the equation is a x = b, otherwise x a = b.",
+        rule: "The right-hand side of `triangular-solve` has as many rows as the matrices, or as many columns if `left_side` is false.",
+        why: "With `left_side=true` the equation is a x = b. Otherwise it is x a = b.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -420,7 +420,7 @@ ENTRY main {
         section: "Operation semantics, TriangularSolve",
     }
     FEATURE_VECTOR = "E0831" "feature-vector" {
-        rule: "Scale, offset, mean and variance of a batch normalisation are vectors with an element for each feature.",
+        rule: "The scale, offset, mean and variance of a batch normalisation are vectors with one element for each feature.",
         why: "The number of features is the operand's size in the dimension `feature_index`.",
         example: Some(r"HloModule m
 
@@ -436,7 +436,7 @@ ENTRY main {
     }
     RNG_RESULT = "E0832" "rng-result-type" {
         rule: "The result of `rng` has the element type of the distribution's parameters.",
-        why: "The parameters are the interval's ends, or mean and deviation.",
+        why: "The parameters are the ends of the interval, or the mean and the standard deviation.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -445,12 +445,12 @@ ENTRY main {
   ROOT x = s32[3] rng(a, b), distribution=rng_uniform
 }
 "),
-        fix: "write `f32[3]`, and convert afterwards",
+        fix: "write `f32[3]`, and convert the result",
         section: "Operation semantics, RngUniform",
     }
     GENERATOR_STATE = "E0833" "generator-state" {
-        rule: "The state of `rng-bit-generator` is what the algorithm asks for: `u64[2]` for three_fry, `u64[2]` or `u64[3]` for philox, unsigned integers for the default.",
-        why: "The state is a key and a counter.",
+        rule: "The state of `rng-bit-generator` has the type that the algorithm requires: `u64[2]` for three_fry, `u64[2]` or `u64[3]` for philox, unsigned integers for the default.",
+        why: "The state consists of a key and a counter.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -462,8 +462,8 @@ ENTRY main {
         section: "Operation semantics, RngBitGenerator",
     }
     GENERATOR_RESULT = "E0834" "generator-result" {
-        rule: "`rng-bit-generator` gives the next state, of the state's shape, and the bits.",
-        why: "The next state makes other numbers next time. Where it is not needed, the bits alone may be written as the result.",
+        rule: "`rng-bit-generator` returns the next state, with the shape of the state, and the bits.",
+        why: "The next state generates different numbers. If you do not need it, write only the bits as the result.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -476,7 +476,7 @@ ENTRY main {
     }
     GENERATOR_BITS = "E0835" "generator-bits" {
         rule: "The bits of `rng-bit-generator` are an array of integers or floating-point numbers.",
-        why: "There are as many bits as the type has; a `pred` is made by a comparison.",
+        why: "Each element has as many random bits as its type. To generate a `pred`, compare the numbers.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -488,7 +488,7 @@ ENTRY main {
         section: "Operation semantics, RngBitGenerator",
     }
     RNG_STATE = "E0836" "rng-state" {
-        rule: "`rng-get-and-update-state` gives `u64[2]`.",
+        rule: "`rng-get-and-update-state` returns `u64[2]`.",
         why: "The global state has 128 bits.",
         example: Some(r"HloModule m
 
@@ -500,8 +500,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     RNG_DISTRIBUTION = "E0837" "rng-distribution" {
-        rule: "The distribution of `rng` is one that numbers can be drawn from.",
-        why: "`rng_invalid` can be written and stands for a distribution that was never set.",
+        rule: "The distribution of `rng` is one that can be sampled.",
+        why: "The text can contain `rng_invalid`, which means that the distribution was never set.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -514,8 +514,8 @@ ENTRY main {
         section: "Operation semantics, RngUniform",
     }
     CONTRACTION_OPERANDS = "E0838" "contraction-operands" {
-        rule: "A contraction has an operand for each access on the right of its `access`, and maybe one more.",
-        why: "The one more has the elements of the result that no index gives a value; without it they are 0.",
+        rule: "A contraction has an operand for each access on the right of its `access`, and optionally a default.",
+        why: "The default contains the elements of the result that no index assigns. Without a default they are 0.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -528,7 +528,7 @@ ENTRY main {
     }
     CONTRACTION_RANK = "E0839" "contraction-rank" {
         rule: "An access of a contraction has an index expression for each dimension of its array.",
-        why: "The first access is the result's, the others are the operands', in their order. A scalar's is `()`.",
+        why: "The first access is that of the result. The others are those of the operands, in order. The access of a scalar is `()`.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -536,12 +536,12 @@ ENTRY main {
   ROOT y = f32[2] contraction(x), access={(d0) += (d0)}
 }
 "),
-        fix: "write an index for the other dimension: `(d0,d1)`",
+        fix: "add an index for the other dimension: `(d0,d1)`",
         section: "HLO text, Contractions",
     }
     CONTRACTION_TYPES = "E0840" "contraction-types" {
-        rule: "What a contraction combines has one element type, which is the result's; `==` gives `pred`, and with `?` the type of what follows.",
-        why: "Nothing is converted: that is written as a `convert` of an operand or of the result.",
+        rule: "A contraction combines elements of one type and returns that type; `==` returns `pred`, or with `?` the type of the operand after it.",
+        why: "A contraction converts nothing. Use a `convert` of an operand or of the result.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -554,8 +554,8 @@ ENTRY main {
         section: "HLO text, Contractions",
     }
     CONTRACTION_DEFAULT = "E0841" "contraction-default" {
-        rule: "The operand that has what no index writes has the shape of the contraction's result.",
-        why: "Each element of the result without a value is the one in its place there.",
+        rule: "The default of a contraction has the shape of the result.",
+        why: "It contains the value of each element that no index assigns.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -564,12 +564,12 @@ ENTRY main {
   ROOT y = f32[4] contraction(x, zero), access={(2*d0) = (d0)}
 }
 "),
-        fix: "broadcast it: `zeros = f32[4] broadcast(zero), dimensions={}`",
+        fix: "broadcast `zero`: `zeros = f32[4] broadcast(zero), dimensions={}`",
         section: "HLO text, Contractions",
     }
     CONTRACTION_STATIC = "E0842" "contraction-static" {
         rule: "The arrays of a contraction have static sizes.",
-        why: "Which indices are valid follows from the sizes, and with them the loops.",
+        why: "The sizes determine which indices are valid, and so the loops.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -577,12 +577,12 @@ ENTRY main {
   ROOT y = f32[] contraction(x), access={() += (d0)}
 }
 "),
-        fix: "pad to the bound: with `set-dimension-size` to its full size the array is static",
+        fix: "pad to the bound: `set-dimension-size` to the full size makes the array static",
         section: "HLO text, Contractions",
     }
     CONTRACTION_BOUNDED = "E0843" "contraction-bounded" {
         rule: "The accesses and constraints of a contraction bound all its indices.",
-        why: "A contraction runs over all valid indices: there must not be infinitely many of them.",
+        why: "A contraction iterates over all valid indices, so their number must be finite.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -590,12 +590,12 @@ ENTRY main {
   ROOT y = f32[4] contraction(x), access={(d0) >= (d1+d2)}
 }
 "),
-        fix: "bound one of `d1` and `d2` by a constraint: `access={(d0) >= (d1+d2), d1 < 2}`",
+        fix: "bound `d1` or `d2` by a constraint: `access={(d0) >= (d1+d2), d1 < 2}`",
         section: "HLO text, Contractions",
     }
     CONTRACTION_CONSTRAINT_INDEX = "E0844" "contraction-constraint-index" {
-        rule: "The indices in a contraction's constraints occur in its accesses.",
-        why: "An index that only constraints have would count each value as often as there are such indices, which is hardly meant.",
+        rule: "An index in a contraction's constraints is also in one of its accesses.",
+        why: "An index that is only in constraints would count each value once for each value of the index, which is rarely intended.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -607,8 +607,8 @@ ENTRY main {
         section: "HLO text, Contractions",
     }
     CONTRACTION_ASSIGNS_ONCE = "E0845" "contraction-assigns-once" {
-        rule: "A contraction with `=` gives no element of its result more than one value.",
-        why: "`=` says that there is nothing to aggregate. It is checked exactly; the contraction is refused as well where that would take too long, which hardly happens.",
+        rule: "A contraction with `=` assigns at most one value to each element of its result.",
+        why: "`=` does not aggregate values. The check is exact. It also rejects the rare contractions for which it would take too long.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -616,12 +616,12 @@ ENTRY main {
   ROOT y = f32[2] contraction(x), access={(d0) = (d0,d1)}
 }
 "),
-        fix: "say what becomes of the values, `+=` for instance; where there is one value only, that is the same as `=`",
+        fix: "aggregate the values, for example with `+=`, which equals `=` if each element has only one value",
         section: "HLO text, Contractions",
     }
     CONTRACTION_SIZE = "E0846" "contraction-size" {
-        rule: "A contraction has at most 32 indices, and numbers of moderate size.",
-        why: "Bounds of loops are computed exactly: what follows from coefficients and sizes must fit in 62 bits.",
+        rule: "A contraction has at most 32 indices, and coefficients and bounds of moderate size.",
+        why: "Loop bounds are computed exactly: the numbers derived from coefficients and sizes must fit in 62 bits.",
         example: Some(r"HloModule m
 
 ENTRY main {

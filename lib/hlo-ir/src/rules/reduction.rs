@@ -2,8 +2,8 @@
 
 rules! {
     INITIAL_VALUE_SCALAR = "E0701" "initial-value-scalar" {
-        rule: "The value that a reduction starts from is a scalar.",
-        why: "It is the accumulator that every result element starts from; an array of them would need a `map` afterwards.",
+        rule: "The initial value of a reduction is a scalar.",
+        why: "Every element of the result starts from this accumulator. To combine each element with its own value, add a `map` afterwards.",
         example: Some(r"HloModule m
 
 add {
@@ -22,8 +22,8 @@ ENTRY main {
         section: "Operation semantics, Reduce",
     }
     INITIAL_VALUE_TYPE = "E0702" "initial-value-type" {
-        rule: "The value that a reduction starts from has the element type of its array.",
-        why: "Accumulating in a wider type is written as a `convert` of the array before the reduction.",
+        rule: "The initial value of a reduction has the element type of its array.",
+        why: "To accumulate in a wider type, `convert` the array before the reduction.",
         example: Some(r"HloModule m
 
 add {
@@ -43,8 +43,8 @@ ENTRY main {
         section: "Operation semantics, Reduce",
     }
     REDUCER_PARAMETERS = "E0703" "reducer-parameters" {
-        rule: "A reducer takes an accumulator for each initial value, then an element of each array, all scalars of their types.",
-        why: "The order is the same for one array and for many: all accumulators stand before all elements.",
+        rule: "A reducer takes one accumulator for each initial value, then one element of each array, all as scalars of their types.",
+        why: "The order is the same for one array and for several: all accumulators come before all elements.",
         example: Some(r"HloModule m
 
 max {
@@ -69,8 +69,8 @@ ENTRY main {
         section: "Operation semantics, Reduce",
     }
     REDUCER_RESULT = "E0704" "reducer-result" {
-        rule: "A reducer gives the next accumulator, or a tuple of all: then the result is a tuple, too. Several arrays need one.",
-        why: "What it gives is what it is called with next, so that the types have to be those of its first parameters.",
+        rule: "A reducer returns the next accumulator, or a tuple of all accumulators, which several arrays require.",
+        why: "The result is passed to the next call, so its types are those of the first parameters. A tuple makes the result of the reduction a tuple.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -79,12 +79,12 @@ ENTRY main {
   ROOT y = f32[] reduce(x, zero), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
 }
 "),
-        fix: "give a value of the accumulator's type: `ROOT c = f32[] minimum(a, b)`",
+        fix: "return a value of the accumulator's type: `ROOT c = f32[] minimum(a, b)`",
         section: "Operation semantics, Reduce",
     }
     WINDOW_RANK = "E0705" "window-rank" {
         rule: "A window has one entry for each dimension that it moves along.",
-        why: "Those are all dimensions of the array for `reduce-window` and `select-and-scatter`, and the spatial ones for a convolution. Dimensions that are not windowed have size 1.",
+        why: "`reduce-window` and `select-and-scatter` move along all dimensions of the array, a convolution along the spatial ones. Dimensions that are not windowed have size 1.",
         example: Some(r"HloModule m
 
 add {
@@ -104,7 +104,7 @@ ENTRY main {
     }
     WINDOW_POSITIVE = "E0706" "window-positive" {
         rule: "Window sizes, strides and dilations are at least 1.",
-        why: "A stride of 0 would never move, and a dilation is the distance between neighbours: 1 means that there are no holes.",
+        why: "A window with a stride of 0 would never move. A dilation is the distance between neighbours: 1 leaves no holes.",
         example: Some(r"HloModule m
 
 add {
@@ -119,12 +119,12 @@ ENTRY main {
   ROOT y = f32[3] reduce-window(x, zero), window={size=2 stride=0}, to_apply=add
 }
 "),
-        fix: "write `stride=1`, or leave it out",
+        fix: "write `stride=1`, or omit the stride",
         section: "Operation semantics, ReduceWindow",
     }
     WINDOW_PADDING = "E0707" "window-padding" {
-        rule: "Negative padding takes away no more elements than there are.",
-        why: "Padding is added at both ends after dilation and may be negative, but the padded array's size may not.",
+        rule: "Negative padding removes no more elements than there are.",
+        why: "Padding is added at both ends after dilation. It may be negative, but the size of the padded array may not.",
         example: Some(r"HloModule m
 
 add {
@@ -139,12 +139,12 @@ ENTRY main {
   ROOT y = f32[0] reduce-window(x, zero), window={size=1 pad=-3_-3}, to_apply=add
 }
 "),
-        fix: "take away at most 4, such as `pad=-2_-2`",
+        fix: "remove at most 4 elements, such as `pad=-2_-2`",
         section: "Operation semantics, ReduceWindow",
     }
     SELECT_SOURCE = "E0708" "select-source" {
-        rule: "The source of `select-and-scatter` has one element for each place of the window.",
-        why: "Each source element is scattered to where its window's element was selected, so that the source has the shape that `reduce-window` would give.",
+        rule: "The source of `select-and-scatter` has one element for each position of the window.",
+        why: "Each source element is scattered to the element that its window selected, so the source has the shape that `reduce-window` would return.",
         example: Some(r"HloModule m
 
 less {
@@ -166,11 +166,11 @@ ENTRY main {
   ROOT y = f32[4] select-and-scatter(x, s, zero), window={size=2 stride=2}, select=less, scatter=add
 }
 "),
-        fix: "a window of size 2 and stride 2 has 2 places in 4 elements: the source is `f32[2]`",
+        fix: "give the source the shape `f32[2]`: a window of size 2 and stride 2 has 2 positions in 4 elements",
         section: "Operation semantics, SelectAndScatter",
     }
     SELECT_PARAMETERS = "E0709" "select-parameters" {
-        rule: "The selecting function of `select-and-scatter` takes two scalars of the array's type.",
+        rule: "The `select` function of `select-and-scatter` takes two scalars of the array's element type.",
         why: "It compares two elements of a window.",
         example: Some(r"HloModule m
 
@@ -196,8 +196,8 @@ ENTRY main {
         section: "Operation semantics, SelectAndScatter",
     }
     SELECT_RESULT = "E0710" "select-result" {
-        rule: "The selecting function of `select-and-scatter` gives a `pred`: true for its first argument.",
-        why: "The function says which of two elements is selected.",
+        rule: "The `select` function of `select-and-scatter` returns a `pred`, which is true to select its first argument.",
+        why: "The function decides which of two elements is selected.",
         example: Some(r"HloModule m
 
 add {
@@ -213,12 +213,12 @@ ENTRY main {
   ROOT y = f32[4] select-and-scatter(x, s, zero), window={size=2 stride=2}, select=add, scatter=add
 }
 "),
-        fix: "select by a comparison: `ROOT c = pred[] compare(a, b), direction=GE`",
+        fix: "select with a comparison: `ROOT c = pred[] compare(a, b), direction=GE`",
         section: "Operation semantics, SelectAndScatter",
     }
     SCATTER_FUNCTION_PARAMETERS = "E0711" "scatter-function-parameters" {
-        rule: "The scattering function of `select-and-scatter` takes two scalars of the array's type.",
-        why: "It combines what is there with what is scattered to the same place.",
+        rule: "The `scatter` function of `select-and-scatter` takes two scalars of the array's element type.",
+        why: "It combines an element of the result with a value that is scattered to the same position.",
         example: Some(r"HloModule m
 
 less {
@@ -243,7 +243,7 @@ ENTRY main {
         section: "Operation semantics, SelectAndScatter",
     }
     SCATTER_FUNCTION_RESULT = "E0712" "scatter-function-result" {
-        rule: "The scattering function of `select-and-scatter` gives a scalar of the array's type.",
+        rule: "The `scatter` function of `select-and-scatter` returns a scalar of the array's element type.",
         why: "It becomes an element of the result.",
         example: Some(r"HloModule m
 
@@ -265,7 +265,7 @@ ENTRY main {
     }
     MAP_DIMENSIONS = "E0713" "map-dimensions" {
         rule: "`map` works along all dimensions, listed in order.",
-        why: "A subset has no meaning yet, and the order of evaluation is not specified.",
+        why: "A subset of the dimensions has no meaning yet, and the order of evaluation is unspecified.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -277,8 +277,8 @@ ENTRY main {
         section: "Operation semantics, Map",
     }
     MAP_PARAMETERS = "E0714" "map-parameters" {
-        rule: "A mapped function takes one scalar for each operand, of its element type.",
-        why: "It is called once for each index with the operands' elements at that index.",
+        rule: "A mapped function takes one scalar for each operand, with the operand's element type.",
+        why: "It is called once for each index, with the elements of the operands at that index.",
         example: Some(r"HloModule m
 
 add {
@@ -292,12 +292,12 @@ ENTRY main {
   ROOT y = f32[4] map(x), dimensions={0}, to_apply=add
 }
 "),
-        fix: "map over two arrays, or take one parameter only",
+        fix: "map over two arrays, or use a function with one parameter",
         section: "Operation semantics, Map",
     }
     MAP_RESULT = "E0715" "map-result" {
-        rule: "A mapped function gives a scalar.",
-        why: "It is one element of the result, of any type.",
+        rule: "A mapped function returns a scalar.",
+        why: "The scalar is one element of the result and may have any type.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -305,12 +305,12 @@ ENTRY main {
   ROOT y = f32[4] map(x), dimensions={0}, to_apply={ a = f32[] parameter(0) ROOT n = f32[1] reshape(a) }
 }
 "),
-        fix: "give the scalar `a` itself",
+        fix: "return the scalar `a` itself",
         section: "Operation semantics, Map",
     }
     COMPARATOR_PARAMETERS = "E0716" "comparator-parameters" {
-        rule: "A comparator takes two scalars of each sorted array: parameters 2k and 2k+1 are elements of array k.",
-        why: "Arrays that are sorted together are compared together, so that a comparator may look at any of them.",
+        rule: "A comparator takes two scalars for each sorted array: parameters 2k and 2k+1 are elements of array k.",
+        why: "Arrays that are sorted together are compared together, so a comparator may read elements of any of them.",
         example: Some(r"HloModule m
 
 less {
@@ -329,8 +329,8 @@ ENTRY main {
         section: "Operation semantics, Sort",
     }
     COMPARATOR_RESULT = "E0717" "comparator-result" {
-        rule: "A comparator gives a `pred`: whether its first argument goes before its second.",
-        why: "It has to be a strict weak order, such as `compare(a, b), direction=LT`.",
+        rule: "A comparator returns a `pred`, which is true if its first argument comes before its second.",
+        why: "It must be a strict weak order, such as `compare(a, b), direction=LT`.",
         example: Some(r"HloModule m
 
 add {
@@ -348,8 +348,8 @@ ENTRY main {
         section: "Operation semantics, Sort",
     }
     TOPK_RANK = "E0718" "topk-rank" {
-        rule: "`topk` works on an array of rank 1 or more.",
-        why: "It takes the largest along the last dimension.",
+        rule: "The operand of `topk` has rank 1 or more.",
+        why: "`topk` selects elements along the last dimension.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -361,8 +361,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     TOPK_COUNT = "E0719" "topk-count" {
-        rule: "`topk` takes at least 0 and at most as many elements as the last dimension has.",
-        why: "There are no elements to fill the rest with.",
+        rule: "`topk` returns at least 0 and at most as many elements as the last dimension has.",
+        why: "There are no more elements to return.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -375,7 +375,7 @@ ENTRY main {
     }
     SCAN_CARRIES = "E0720" "scan-carries" {
         rule: "`scan` has at least one input before its carries.",
-        why: "The last `num_carries` operands are the first carries. The size of the inputs in the scanned dimension is the number of steps.",
+        why: "The last `num_carries` operands are the initial carries. The size of the inputs in the scanned dimension is the trip count.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -387,8 +387,8 @@ ENTRY main {
         section: "HLO text, opcodes",
     }
     SCAN_LENGTH = "E0721" "scan-length" {
-        rule: "The inputs of `scan` have one size in the scanned dimension.",
-        why: "Each step takes a slice of every input.",
+        rule: "The inputs of `scan` have the same size in the scanned dimension.",
+        why: "Each step reads a slice of every input.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -410,12 +410,12 @@ ENTRY main {
   ROOT y = f32[2,3] scan(x), dimensions={0}, num_carries=0, to_apply={ a = f32[1,3] parameter(0) ROOT r = f32[3] reshape(a) }
 }
 "),
-        fix: "take `a = f32[3] parameter(0)`: the slice has no dimension of size 1",
+        fix: "use `a = f32[3] parameter(0)`: a slice does not have the scanned dimension",
         section: "HLO text, opcodes",
     }
     SCAN_RESULT = "E0723" "scan-result" {
-        rule: "The computation of `scan` gives a slice of each output, an array, and then the next carries, which have the carries' shapes.",
-        why: "The outputs' slices are stacked along the scanned dimension; the carries go to the next step.",
+        rule: "The computation of `scan` returns a slice of each output, as an array, and then the next carries, with the shapes of the carries.",
+        why: "The slices of the outputs are stacked along the scanned dimension. The carries are passed to the next step.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -424,7 +424,7 @@ ENTRY main {
   ROOT y = (f32[2,3], f32[3]) scan(x, c), dimensions={0}, num_carries=1, to_apply={ a = f32[3] parameter(0) b = f32[] parameter(1) ROOT t = (f32[3], f32[3]) tuple(a, a) }
 }
 "),
-        fix: "give the next carry, `f32[]`, as the last element: `tuple(a, b)`",
+        fix: "return the next carry, `f32[]`, as the last element: `tuple(a, b)`",
         section: "HLO text, opcodes",
     }
 }

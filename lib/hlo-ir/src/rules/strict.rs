@@ -3,8 +3,8 @@
 
 rules! {
     KEPT_LAYOUT = "E1301" "kept-layout" {
-        rule: "`--verify=layouts`: only instructions that may change layouts do. The entry's parameters and result have the layouts of `entry_computation_layout`, and what shares memory has one layout.",
-        why: "After layouts were assigned, an elementwise instruction, a slice or a concatenation works on memory as it is. A copy changes the layout.",
+        rule: "`--verify=layouts`: only instructions that may change layouts change them. The entry's parameters and result have the layouts of `entry_computation_layout`, and values that share memory have one layout.",
+        why: "Once layouts are assigned, an elementwise instruction, a slice or a concatenation does not change them. A copy does.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -18,7 +18,7 @@ ENTRY main {
     }
     BROADCAST_ORDER = "E1302" "broadcast-order" {
         rule: "`--verify=order`: the dimensions of a broadcast are in ascending order.",
-        why: "Otherwise the broadcast transposes as well, which some passes of XLA expect to be an instruction of its own.",
+        why: "Otherwise the broadcast also transposes. Some passes of XLA expect a separate instruction for that.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -31,7 +31,7 @@ ENTRY main {
     }
     ONE_PRECISION = "E1303" "one-precision" {
         rule: "`--verify=precision`: the operands and the result of an instruction have one floating-point type.",
-        why: "XLA takes mixed types where a target asks for it only. Here they are computed in the widest one, with a warning.",
+        why: "XLA accepts mixed types only where a target requests it. Here they are computed in the widest type, with a warning.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -40,12 +40,12 @@ ENTRY main {
   ROOT z = f32[4] add(x, y)
 }
 "),
-        fix: "convert `y` to f32 first",
+        fix: "convert `y` to `f32` first",
         section: "Operation semantics, Element-wise binary arithmetic functions",
     }
     BOUNDED = "E1304" "bounded" {
         rule: "`--verify=sizes`: every dimension has a size or a bound.",
-        why: "No program can be compiled for arrays of any size.",
+        why: "A program cannot be compiled for arrays of any size.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -58,7 +58,7 @@ ENTRY main {
     }
     ASYNC_BODY = "E1305" "async-body" {
         rule: "The computation of `async-start` has parameters and one instruction, its root.",
-        why: "It stands for that one instruction, which runs in the background. More than one go into a computation that the root calls.",
+        why: "The operation is that one instruction, which runs in the background. If there are more, the root calls a computation that contains them.",
         example: Some(r"HloModule m
 
 f {
@@ -73,12 +73,12 @@ ENTRY main {
   ROOT y = f32[2] async-done(s)
 }
 "),
-        fix: "call `f` from a computation whose root is `call(a), to_apply=f`, and start that one",
+        fix: "call `f` from a computation whose root is `call(a), to_apply=f`, and start that computation",
         section: "HLO text, asynchronous operations",
     }
     CONSISTENT_SHARDING = "E1306" "consistent-sharding" {
-        rule: "A `while` has the sharding of its body's parameter and root and of its condition's parameter, a `conditional` that of its branches' roots, as far as these have one.",
-        why: "All of them are one value.",
+        rule: "A `while` has the sharding of its body's parameter and root and of its condition's parameter, if they have one; a `conditional` has that of its branches' roots.",
+        why: "They are all the same value.",
         example: Some(r"HloModule m, num_partitions=2
 
 condition {
@@ -96,12 +96,12 @@ ENTRY main {
   ROOT y = f32[4] while(x), condition=condition, body=body
 }
 "),
-        fix: "write `{replicated}` in the condition, too",
+        fix: "also write `{replicated}` in the condition",
         section: "HLO text, shardings",
     }
     PENDING_TRANSFER = "E1307" "pending-transfer" {
-        rule: "In a schedule the `send` and the `recv` with the same devices come before the next collective, each device is once a source and once a target, and the devices form no cycle.",
-        why: "On accelerators a transfer waits for its other end, and a collective for all devices: one that waits for the other ends in a deadlock. Here sends don't wait.",
+        rule: "In a schedule, the `send` and the `recv` with the same devices come before the next collective; each device is a source once and a target once, and the devices form no cycle.",
+        why: "On accelerators a transfer waits for its other end, and a collective for all devices, so they can deadlock. Here sends do not wait.",
         example: Some(r#"HloModule m, is_scheduled=true, replica_count=2
 
 add {

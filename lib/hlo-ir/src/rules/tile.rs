@@ -2,8 +2,8 @@
 
 rules! {
     TILE_SYNTAX = "E3001" "tile-syntax" {
-        rule: "A file of Tile has functions of straight-line code, in Python's spelling.",
-        why: "There are assignments, contractions, calls and `return`; no loops or branches: a contraction runs over all indices that are valid.",
+        rule: "A file of Tile contains functions of straight-line code, in Python's syntax.",
+        why: "Statements are assignments, contractions, calls and `return`. There are no loops or branches: a contraction iterates over all valid indices.",
         example: Some(r"def f(A):
   O = (A + 1
   return O
@@ -12,18 +12,18 @@ rules! {
         section: "Tile eDSL",
     }
     TILE_NAME = "E3002" "tile-name" {
-        rule: "A name, an attribute or a method is one that there is.",
-        why: "Variables are those of the function; functions those of the file and those that Tile has.",
+        rule: "A name, an attribute or a method exists.",
+        why: "Variables are those of the function. Functions are those of the file and of Tile.",
         example: Some(r"# tile: A: f32[2]
 def f(A):
   return A + B
 "),
-        fix: "give the function a parameter `B`, or write `A + A`",
+        fix: "add a parameter `B` to the function, or write `A + A`",
         section: "Tile eDSL",
     }
     TILE_NOT_SUBSCRIPTABLE = "E3003" "tile-not-subscriptable" {
-        rule: "Brackets are of tensors and lists.",
-        why: "`TensorOutput` is a function: it is called with the sizes in parentheses.",
+        rule: "Only tensors and lists have elements in brackets.",
+        why: "`TensorOutput` is a function: call it with the sizes in parentheses.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   N = TensorDim()
@@ -37,8 +37,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_CALL = "E3004" "tile-call" {
-        rule: "A function is called with an argument for each parameter that has no default, and ends.",
-        why: "Nothing branches, so a function that calls itself would do so for ever.",
+        rule: "A call has an argument for each parameter without a default, and is not recursive.",
+        why: "Tile has no branches, so a function that calls itself would never end.",
         example: Some(r"# tile: A: f32[2]
 def f(A):
   return sqrt(A, A)
@@ -47,29 +47,29 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_OPERAND = "E3005" "tile-operand" {
-        rule: "An operation has operands of the kind that it takes.",
-        why: "Tensors, numbers, dimensions, indices and constraints are different things, whatever Python would make of them.",
+        rule: "An operation has operands of the kind that it requires.",
+        why: "Tensors, numbers, dimensions, indices and constraints are different kinds, even where Python would convert them.",
         example: Some(r"# tile: A: f32[2]
 def f(A):
   i = TensorIndex()
   return A + i
 "),
-        fix: "`index([2], 0)` is the tensor of a dimension's indices",
+        fix: "use `index([2], 0)`, the tensor of a dimension's indices",
         section: "Tile eDSL",
     }
     TILE_TYPE = "E3006" "tile-type" {
-        rule: "An operation works on the element types of its operands.",
-        why: "Bits are of whole numbers and truth values, arithmetic is of numbers.",
+        rule: "An operation supports the element types of its operands.",
+        why: "Bit operations take integers and truth values. Arithmetic takes numbers.",
         example: Some(r"# tile: A: f32[2], B: f32[2]
 def f(A, B):
   return A & B
 "),
-        fix: "compare first, or `cast` to whole numbers",
+        fix: "compare first, or `cast` to integers",
         section: "Tile eDSL",
     }
     TILE_ASSERTION = "E3007" "tile-assertion" {
-        rule: "What a function asserts holds for what it is called with.",
-        why: "`assert test, message` is how a function says what it takes; the message is the function's own.",
+        rule: "The assertions of a function are true for its arguments.",
+        why: "`assert test, message` describes the arguments that a function accepts. The message comes from the function.",
         example: Some(r"# tile: X: f32[4], axis = 1
 def f(X, axis):
   assert axis < X.rank, 'there is no such dimension'
@@ -79,8 +79,8 @@ def f(X, axis):
         section: "Tile eDSL",
     }
     TILE_BIND_MISMATCH = "E3010" "tile-bind-mismatch" {
-        rule: "A TensorDim has one size: `bind_dims` of another tensor, or of another dimension, finds the same.",
-        why: "That is how a function says which sizes of its arguments are equal.",
+        rule: "A TensorDim has one size: a second `bind_dims` must find the same size.",
+        why: "A function uses this to specify which sizes of its arguments are equal.",
         example: Some(r"# tile: A: f32[3,4], B: f32[5,2]
 def f(A, B):
   I, J, K = TensorDims(3)
@@ -88,12 +88,12 @@ def f(A, B):
   B.bind_dims(K, J)
   return A
 "),
-        fix: "call it with tensors that fit, such as `B: f32[4,2]`",
+        fix: "call it with tensors of equal sizes, such as `B: f32[4,2]`",
         section: "Tile eDSL",
     }
     TILE_BIND_RANK = "E3011" "tile-bind-rank" {
-        rule: "`bind_dims` has a dimension for each of the tensor's.",
-        why: "A tensor's rank is part of what a function says of it.",
+        rule: "`bind_dims` has one argument for each dimension of the tensor.",
+        why: "A function uses this to specify the rank of the tensor.",
         example: Some(r"# tile: A: f32[3,4]
 def f(A):
   N = TensorDim()
@@ -104,8 +104,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_UNBOUND_DIM = "E3012" "tile-unbound-dim" {
-        rule: "A TensorDim has a size before it is used.",
-        why: "`bind_dims` gives it the one that a tensor has.",
+        rule: "A TensorDim has a size before its first use.",
+        why: "`bind_dims` assigns it the size of a tensor's dimension.",
         example: Some(r"# tile: A: f32[3]
 def f(A):
   M, N = TensorDims(2)
@@ -119,8 +119,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_SIZE = "E3013" "tile-size" {
-        rule: "Sizes are positive, and numbers of indices and dimensions stay below 2^60.",
-        why: "A tensor without elements is none in Tile; nothing divides by 0.",
+        rule: "Sizes are positive, and numbers in indices and dimensions are less than 2^60.",
+        why: "A tensor in Tile has at least one element, and no operation divides by 0.",
         example: Some(r"# tile: A: f32[3]
 def f(A):
   N = TensorDim()
@@ -134,8 +134,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_OUTPUT_RANK = "E3020" "tile-output-rank" {
-        rule: "A TensorOutput is written at an index for each of its dimensions.",
-        why: "The tutorial's `avg` says `TensorOutput()`, which has none, and writes `Sum[y]`.",
+        rule: "A contraction writes a TensorOutput with one index for each dimension.",
+        why: "`avg` in the tutorial declares `TensorOutput()`, which has no dimensions, and writes `Sum[y]`.",
         example: Some(r"# tile: A: f32[3,4]
 def f(A):
   X, Y = TensorDims(2)
@@ -149,8 +149,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_ACCESS_RANK = "E3021" "tile-access-rank" {
-        rule: "A tensor is read at an index for each of its dimensions.",
-        why: "An index says where in each dimension an element is.",
+        rule: "A contraction reads a tensor with one index for each dimension.",
+        why: "The indices select an element along each dimension.",
         example: Some(r"# tile: A: f32[3,4]
 def f(A):
   i = TensorIndex()
@@ -158,12 +158,12 @@ def f(A):
   O[i] += A[i]
   return O
 "),
-        fix: "read it at two: `A[i, j]`",
+        fix: "read it with two indices: `A[i, j]`",
         section: "Tile eDSL",
     }
     TILE_UNBOUNDED = "E3022" "tile-unbounded-index" {
         rule: "Accesses and constraints bound every index.",
-        why: "A contraction runs over all valid indices, so these must be finitely many. A sum of indices that is bounded leaves each of them free.",
+        why: "A contraction iterates over all valid indices, so their number must be finite. A bounded sum of indices does not bound each of them.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   i, j, k = TensorIndexes(3)
@@ -175,8 +175,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_CONSTRAINT_ONLY = "E3023" "tile-constraint-only-index" {
-        rule: "An index of a constraint is in an access, too.",
-        why: "It would count each value as often as it has values itself.",
+        rule: "An index in a constraint is also in an access.",
+        why: "Otherwise it would count each value once for each value of the index.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   i, k = TensorIndexes(2)
@@ -185,12 +185,12 @@ def f(A):
   O.add_constraint(k < 3)
   return O
 "),
-        fix: "leave the constraint out, or use `k` in an access",
+        fix: "remove the constraint, or use `k` in an access",
         section: "Tile eDSL",
     }
     TILE_MULTIPLE_ASSIGN = "E3024" "tile-multiple-assign" {
         rule: "`=` writes each element of its output at most once.",
-        why: "Which of several values were to stay would be unclear. It is checked exactly for the sizes that there are; where that takes too long, it is refused.",
+        why: "It would be unclear which of several values to keep. The check is exact for the given sizes, and rejects a contraction if it takes too long.",
         example: Some(r"# tile: A: f32[3,4]
 def f(A):
   m, n = TensorIndexes(2)
@@ -202,8 +202,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_NON_AFFINE = "E3025" "tile-non-affine" {
-        rule: "An index expression is affine: sums of indices with whole factors, and numbers.",
-        why: "Only of such can all valid indices be found exactly. `//` by a number leaves out the indices that it does not divide.",
+        rule: "An index expression is affine: a sum of indices with whole factors, and of numbers.",
+        why: "Only then can all valid indices be found exactly. `//` by a number skips the indices that it does not divide.",
         example: Some(r"# tile: A: f32[9]
 def f(A):
   i, j = TensorIndexes(2)
@@ -211,12 +211,12 @@ def f(A):
   O[i] += A[i * j]
   return O
 "),
-        fix: "give one of them a fixed size, such as `3 * i + j`",
+        fix: "multiply one index by a fixed size, such as `3 * i + j`",
         section: "Tile eDSL",
     }
     TILE_CONSTRAINT = "E3026" "tile-constraint" {
-        rule: "A constraint is `index < bound`, and says `0 <= index` as well.",
-        why: "The bound is made of dimensions and numbers. `k <= i` is `0 <= i - k`, so `i - k < N` with a bound that is never reached.",
+        rule: "A constraint is `index < bound`, which includes `0 <= index`.",
+        why: "The bound consists of dimensions and numbers. `k <= i` is `0 <= i - k`, so write `i - k < N` with a bound that is never reached.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   N = TensorDim()
@@ -231,8 +231,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_COMBINATION = "E3027" "tile-combination" {
-        rule: "A contraction aggregates elements of one tensor, or of two combined by `*`, `+` or `==`, or of three by `cond`.",
-        why: "All else is elementwise, on whole tensors, in statements of its own.",
+        rule: "A contraction aggregates elements of one tensor, of two combined by `*`, `+` or `==`, or of three combined by `cond`.",
+        why: "Other operations work on whole tensors, element by element, in separate statements.",
         example: Some(r"# tile: A: f32[3,4]
 def f(A):
   i, j = TensorIndexes(2)
@@ -244,8 +244,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_NO_CONTRACTION = "E3028" "tile-no-contraction" {
-        rule: "A TensorOutput is written before it is used.",
-        why: "A TensorOutput is only a shape until a contraction says what its elements are.",
+        rule: "A contraction writes a TensorOutput before its first use.",
+        why: "Until then, a TensorOutput is only a shape without elements.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   N = TensorDim()
@@ -257,8 +257,8 @@ def f(A):
         section: "Tile eDSL",
     }
     TILE_REASSIGNMENT = "E3029" "tile-reassignment" {
-        rule: "A TensorOutput has one contraction, and all that is said of it comes before its first use.",
-        why: "PlaidML drops the first of two without a word.",
+        rule: "A TensorOutput has one contraction, and its constraints and defaults come before its first use.",
+        why: "PlaidML silently drops the first of two.",
         example: Some(r"# tile: A: f32[4], B: f32[4]
 def f(A, B):
   i = TensorIndex()
@@ -267,24 +267,24 @@ def f(A, B):
   O[i] += B[i]
   return O
 "),
-        fix: "write `A + B`, or give the second one an output of its own",
+        fix: "write `A + B`, or use another output for the second contraction",
         section: "Tile eDSL",
     }
     TILE_NOT_AN_OUTPUT = "E3030" "tile-not-an-output" {
-        rule: "Only a TensorOutput is written.",
-        why: "Arguments and results of operations have their elements already.",
+        rule: "A contraction writes only a TensorOutput.",
+        why: "Arguments and results of operations already have elements.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   i = TensorIndex()
   A[i] += A[i]
   return A
 "),
-        fix: "begin a new one: `O = TensorOutput(4)`",
+        fix: "create an output: `O = TensorOutput(4)`",
         section: "Tile eDSL",
     }
     TILE_BROADCAST = "E3040" "tile-broadcast" {
-        rule: "Shapes that are combined elementwise fit each other: aligned at their last dimensions, sizes are equal or 1.",
-        why: "That is numpy's broadcasting. The choices of `select` have one shape, or are scalars.",
+        rule: "Shapes that are combined elementwise are compatible: aligned at their last dimensions, sizes are equal or 1.",
+        why: "These are numpy's broadcasting rules. The last two operands of `select` have the same shape, or are scalars.",
         example: Some(r"# tile: A: f32[3,4], B: f32[3]
 def f(A, B):
   return A + B
@@ -294,7 +294,7 @@ def f(A, B):
     }
     TILE_RESHAPE = "E3041" "tile-reshape" {
         rule: "`reshape` keeps the number of elements.",
-        why: "It moves no element: the order in memory stays.",
+        why: "It moves no element: the order in memory stays the same.",
         example: Some(r"# tile: A: f32[2,3]
 def f(A):
   return reshape(A, (3, 3))

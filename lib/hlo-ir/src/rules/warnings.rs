@@ -3,8 +3,8 @@
 
 rules! {
     STACK_FRAME = "W0001" "stack-frame" {
-        rule: "The numbers in stack-frame tables, and `stack_frame_id` in metadata, are those of entries that there are.",
-        why: "Entries are numbered from 1. A frame that leads nowhere is dropped, and so are those that it called: where an instruction comes from is lost.",
+        rule: "The numbers in stack-frame tables, and `stack_frame_id` in metadata, refer to existing entries.",
+        why: "Entries are numbered from 1. A frame without a valid location is dropped, with all frames that it called. The source location of the instruction is then lost.",
         example: Some(r#"HloModule m
 
 FileNames
@@ -29,7 +29,7 @@ ENTRY main {
     }
     TABLE_NUMBER = "W0002" "table-number" {
         rule: "The entries of a stack-frame table are numbered 1, 2, 3 and so on.",
-        why: "An entry's place in the table is its number; the number written before it is not looked at.",
+        why: "The number of an entry is its position in the table. The number written before it is ignored.",
         example: Some(r#"HloModule m
 
 FileNames
@@ -41,12 +41,12 @@ ENTRY main {
   ROOT y = f32[4] negate(x)
 }
 "#),
-        fix: "put the entries in the order of their numbers",
+        fix: "sort the entries by their numbers",
         section: "HLO text, stack frames",
     }
     SIGNATURE_PARAMETERS = "W0003" "signature-parameters" {
-        rule: "The parameters of a computation's signature have the names and shapes of its `parameter` instructions.",
-        why: "The instructions count: the list in the signature may be left out, and is not looked at.",
+        rule: "The parameters in a computation's signature have the names and shapes of its `parameter` instructions.",
+        why: "The instructions define the parameters. The list in the signature is optional and ignored.",
         example: Some(r"HloModule m
 
 ENTRY main (x: f32[4], y: f32[4]) -> f32[4] {
@@ -55,12 +55,12 @@ ENTRY main (x: f32[4], y: f32[4]) -> f32[4] {
   ROOT z = f32[4] subtract(x, y)
 }
 "),
-        fix: "write `(y: f32[4], x: f32[4])`, or leave the signature out",
+        fix: "write `(y: f32[4], x: f32[4])`, or omit the signature",
         section: "HLO text, computations",
     }
     OPERAND_LAYOUT = "W0004" "operand-layout" {
-        rule: "The layout and the dynamic dimensions written before an operand are the operand's.",
-        why: "The shape before an operand is checked, but not its layout, nor which of its dimensions are dynamic: the operand keeps its own.",
+        rule: "The layout and the dynamic dimensions in a shape before an operand are those of the operand.",
+        why: "The element type and sizes are checked, but the layout and the dynamic dimensions are ignored: the operand keeps its own.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -72,8 +72,8 @@ ENTRY main {
         section: "HLO text, instructions",
     }
     THREAD_REPLACED = "W0005" "thread-replaced" {
-        rule: "What an `async-start` calls, directly or through others, names the thread of the `async-start` or none.",
-        why: "The thread of the `async-start` is given to all that it calls, whatever they name; of two the later one in the text has its way.",
+        rule: "The computations that an `async-start` calls, directly or through others, name its thread or none.",
+        why: "All of them run on the thread of the `async-start`, whatever they name. If two starts call the same computation, the later one in the text determines its thread.",
         example: Some(r#"HloModule m
 
 f {
@@ -91,20 +91,20 @@ ENTRY main {
         section: "HLO text, asynchronous operations",
     }
     LONE_NUMBER = "W0006" "lone-number" {
-        rule: "The value of an array constant is written in braces.",
-        why: "A number without braces is the first element; all others are zero. (A `broadcast` of a scalar constant repeats it.)",
+        rule: "The value of an array constant is in braces.",
+        why: "A number without braces is the first element. All other elements are zero. (A `broadcast` of a scalar constant repeats it.)",
         example: Some(r"HloModule m
 
 ENTRY main {
   ROOT x = f32[2] constant(1)
 }
 "),
-        fix: "write what is meant: `{1, 1}`, or `{1, 0}`",
+        fix: "write the intended value: `{1, 1}`, or `{1, 0}`",
         section: "HLO text, literals",
     }
     UNNAMED_OPERAND = "W0007" "unnamed-operand" {
-        rule: "A shape among the operands stands before an operand's name.",
-        why: "A shape without a name is no operand, and is left out.",
+        rule: "A shape among the operands is followed by the name of an operand.",
+        why: "A shape without a name is not an operand, and is ignored.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -112,12 +112,12 @@ ENTRY main {
   ROOT y = f32[2] negate(f32[2], x)
 }
 "),
-        fix: "leave the comma out: `negate(f32[2] x)`",
+        fix: "remove the comma: `negate(f32[2] x)`",
         section: "HLO text, instructions",
     }
     MIXED_PRECISION = "W0008" "mixed-precision" {
         rule: "The operands and the result of an operation have one floating-point type.",
-        why: "Of several the operands are converted to the widest, in which is computed, and the result to the one that is written. A `convert` says so.",
+        why: "Otherwise the operands are converted to the widest type for the computation, and the result to the written type. A `convert` makes this explicit.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -131,7 +131,7 @@ ENTRY main {
     }
     BITCAST_SIZE = "W0009" "bitcast-size" {
         rule: "`bitcast` keeps the number of bytes.",
-        why: "It gives the same memory another shape. Where layouts have tiles, sizes may differ by padding; here arrays have none, so that such a module is read and printed, but neither changed nor run (E0501).",
+        why: "A `bitcast` changes the shape of the same memory. With tiled layouts, sizes may differ by padding. Here arrays have no tiles, so the module can be read and printed, but not transformed or run (E0501).",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -143,8 +143,8 @@ ENTRY main {
         section: "HLO text, bitcast; operation semantics, BitcastConvertType",
     }
     TRANSFER_SHAPE = "W0010" "transfer-shape" {
-        rule: "`send`, `send-done`, `recv`, `recv-done` and `outfeed` are written with the shapes that follow from their operands.",
-        why: "A `send` gives what it sends, a context and a token, a `recv` the first part of what is written for it, a context and a token, `recv-done` the first part of its operand and a token, the others a token: what is written is not looked at.",
+        rule: "`send`, `send-done`, `recv`, `recv-done` and `outfeed` have the shapes that their operands determine.",
+        why: "The written shape is ignored, except for the first element of a `recv`. `send` and `recv` return a value, a context and a token, `recv-done` a value and a token, and the others a token.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -157,8 +157,8 @@ ENTRY main {
         section: "HLO text, instructions",
     }
     PAIRED_CHANNELS = "W0011" "paired-channels" {
-        rule: "A send and the receive that it belongs to have one channel.",
-        why: "XLA pairs them by the devices in `_xla_send_recv_source_target_pairs`. Where nothing sends on a receive's channel, it gets what a send with the same devices sends on a channel that nothing receives on.",
+        rule: "A send and its receive have the same channel.",
+        why: "XLA pairs them by the devices in `_xla_send_recv_source_target_pairs`. A receive whose channel has no send is paired with a send to the same devices whose channel has no receive.",
         example: Some(r"HloModule m, num_partitions=2
 
 ENTRY main {
@@ -170,12 +170,12 @@ ENTRY main {
   ROOT y = (f32[2], token[]) recv-done(r), channel_id=2
 }
 "),
-        fix: "write `channel_id=1` of all four",
+        fix: "write `channel_id=1` for all four",
         section: "Operation semantics, Send",
     }
     FUSED_EFFECT = "W0012" "fused-effect" {
-        rule: "A fused computation has no transfers, collectives, random state or calls with side effects, unless the fusion is of `kind=kCustom`.",
-        why: "XLA runs such fusions. A loop fusion may compute its elements in any order, and some of them more than once: here a fusion with side effects runs as a call of its computation.",
+        rule: "A fused computation has no transfers, collectives, random state or calls with side effects, unless the fusion has `kind=kCustom`.",
+        why: "XLA runs such fusions. A loop fusion may compute its elements in any order, and some more than once. Here a fusion with side effects runs as a call of its computation.",
         example: Some(r"HloModule m
 
 f {
@@ -186,12 +186,12 @@ ENTRY main {
   ROOT y = u64[2] fusion(), kind=kLoop, calls=f
 }
 "),
-        fix: "take the instruction out of the fusion, or write `kind=kCustom`",
+        fix: "move the instruction out of the fusion, or write `kind=kCustom`",
         section: "HLO text, fusion",
     }
     AFTER_ALL_DATA = "W0013" "after-all-data" {
         rule: "The operands of `after-all` are tokens.",
-        why: "XLA takes arrays and tuples as well: their values are ready before the token is.",
+        why: "XLA also accepts arrays and tuples. Their values are ready before the token is.",
         example: Some(r"HloModule m
 
 ENTRY main {
@@ -201,19 +201,19 @@ ENTRY main {
   ROOT z = f32[] add-dependency(x, t)
 }
 "),
-        fix: "nothing here; for StableHLO, give it tokens",
+        fix: "change nothing, or use tokens if the module is converted to StableHLO",
         section: "Operation semantics, AfterAll",
     }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
-        rule: "A pass that goes by the schedule runs on a module that has one.",
-        why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",
+        rule: "A pass that requires a schedule runs on a module with a schedule.",
+        why: "Only an order of execution determines which values are live and which operations run at the same time. Without a schedule, the pass leaves the module unchanged.",
         example: None,
         fix: "put `hlo-memory-scheduler` or `hlo-trivial-scheduler` before it",
         section: "passes.md",
     }
     TILE_EMPTY = "W3001" "tile-empty" {
-        rule: "Some index of a contraction is valid.",
-        why: "Where none is, no element is written, and all are 0, or the default's.",
+        rule: "A contraction has at least one valid index.",
+        why: "Otherwise no element is written: all are 0, or those of the default.",
         example: Some(r"# tile: A: f32[4]
 def f(A):
   N = TensorDim()
@@ -223,12 +223,12 @@ def f(A):
   O[i] += A[i + 10]
   return O
 "),
-        fix: "read within the tensor, or leave the contraction out",
+        fix: "read within the tensor, or remove the contraction",
         section: "Tile eDSL",
     }
     TILE_OUTPUT_ONLY = "W3002" "tile-output-only-index" {
-        rule: "Beside windows of operands, each index of the output is in an operand as well.",
-        why: "The tutorial's complex convolution reads `s0 * x1` where `s0 * x0` is meant: the result is the same for every `x0`.",
+        rule: "If a contraction reads windows, each index of the output is also in an operand.",
+        why: "The complex convolution in the tutorial reads `s0 * x1` where `s0 * x0` is meant. The result is the same for every `x0`.",
         example: Some(r"# tile: A: f32[8], K: f32[3]
 def f(A, K):
   x, y, k = TensorIndexes(3)
@@ -236,12 +236,12 @@ def f(A, K):
   O[x, y] += A[y + k] * K[k]
   return O
 "),
-        fix: "use `x` in an operand, or reduce the output by its dimension",
+        fix: "use `x` in an operand, or remove its dimension from the output",
         section: "Tile eDSL",
     }
     TILE_NEGATIVE_DIVISION = "W3003" "tile-negative-division" {
-        rule: "The dividend of a dimension is not negative.",
-        why: "`//` of dimensions rounds towards zero, as PlaidML's does; Python would round down.",
+        rule: "A dimension that is divided is not negative.",
+        why: "`//` of dimensions rounds towards zero, as in PlaidML. Python would round down.",
         example: Some(r"# tile: A: f32[3]
 def f(A):
   N = TensorDim()
@@ -249,12 +249,12 @@ def f(A):
   P = (N - 6) // 2
   return A + P
 "),
-        fix: "divide what is not negative",
+        fix: "divide a number that is not negative",
         section: "Tile eDSL",
     }
     TILE_PYTHON = "W3004" "tile-python" {
-        rule: "A file of Tile has imports and functions of Tile.",
-        why: "Other Python is not read: classes, and functions with loops or branches. The functions of Tile beside it are.",
+        rule: "A file of Tile contains only imports and functions of Tile.",
+        why: "Other Python code, such as classes and functions with loops or branches, is ignored. Functions of Tile in the same file are read.",
         example: Some(r"# tile: A: f32[3]
 def f(A):
   return -A
@@ -263,7 +263,7 @@ def show(A):
   for a in A:
     print(a)
 "),
-        fix: "nothing, unless you call the function",
+        fix: "change nothing, unless you call the function",
         section: "Tile eDSL",
     }
 }
