@@ -407,7 +407,7 @@ fn hover_says_what_tile_has() {
     check(
         FILE,
         "relu",
-        &["```tile\nrelu(x)\n```", "Each element, or 0 if it is less.", "Example: `O = relu(X)`"],
+        &["```tile\nrelu(x)\n```", "Each element, or 0 if it is negative.", "Example: `O = relu(X)`"],
     );
     check(FILE, "TensorOutput", &["```tile\nTensorOutput(size, …)\n```", "A new tensor of these sizes"]);
     check(FILE, "bind_dims", &["bind_dims(dim, …)", "Example: `X.bind_dims(M, N)`"]);
@@ -418,11 +418,11 @@ fn hover_says_what_tile_has() {
     );
     let text = "def f(X):\n  O = Contraction().outShape(2).outAccess(0).max(X[0]).build()\n  \
                 return select(O.shape.ndims > 1, cast(X, DType.FLOAT16), max(O, 0))\n";
-    check(text, "max(X", &["max(rhs)", "The greatest of several values"]);
-    check(text, "max(O", &["max(x, y)", "The greater one of two elements."]);
+    check(text, "max(X", &["max(rhs)", "The greatest of the values"]);
+    check(text, "max(O", &["max(x, y)", "The greater of two elements."]);
     check(text, "outAccess", &["The element that is written."]);
     check(text, "shape.", &["The sizes of the tensor"]);
-    check(text, "ndims", &["How many dimensions there are."]);
+    check(text, "ndims", &["The number of dimensions."]);
     check(text, "FLOAT16", &["The element type `f16`."]);
     check(text, "DType", &["The element types"]);
     // A variable hides a function after its assignment.
