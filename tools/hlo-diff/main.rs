@@ -68,13 +68,13 @@ Examples:
   hlo-diff before.hlo after.hlo
   hlo-diff before.hlo after.hlo --ignore=names,metadata,layout
   hlo-diff before.hlo after.hlo --html=changes.html
-  hlo-opt m.hlo --passes=algsimp | hlo-diff m.hlo -           what a pass changed
+  hlo-opt m.hlo --passes=algsimp | hlo-diff m.hlo -           show what a pass changed
 
-An instruction is matched with the one that computes the same from the same, or is used for the same; names decide only
-where structure does not. `+` is added, `-` removed, `~` changed (with what changed below), `=` renamed or moved only.
-In a module with a schedule the order counts.
+Two instructions match if they compute the same from the same operands, or are used in the same way. Names decide only
+where the structure does not. `+` is added, `-` removed, `~` changed (followed by the changes), `=` only renamed or moved.
+In a module with a schedule, the order of instructions matters.
 
-Exit codes: 0 the same, 1 different, 2 something is wrong with the command line or with a file.";
+Exit codes: 0 the same, 1 different, 2 an error in the command line or in a file.";
 
 fn main() -> ExitCode {
     let cli: Cli = match parse_arguments("hlo-diff") {

@@ -112,17 +112,17 @@ pub struct Cli {
     pub stats: Option<TableFormat>,
 
     /// The output format: the module in one of several forms, or a graph of it
-    #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Seeing the module")]
+    #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Output formats and graphs")]
     pub emit: Emit,
     /// With --emit=vhlo: the version of StableHLO that the reader supports, such as 1.0.0; 1.13.0 if not
     /// given
-    #[arg(long, value_name = "VERSION", help_heading = "Seeing the module")]
+    #[arg(long, value_name = "VERSION", help_heading = "Output formats and graphs")]
     pub target: Option<Version>,
     /// The computation to draw; the entry if not given
-    #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
+    #[arg(long, value_name = "NAME", help_heading = "Output formats and graphs")]
     pub computation: Option<String>,
     /// Draw only the instructions near this one
-    #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
+    #[arg(long, value_name = "NAME", help_heading = "Output formats and graphs")]
     pub around: Option<String>,
     /// The maximum distance from the instruction of --around, in edges
     #[arg(
@@ -130,24 +130,24 @@ pub struct Cli {
         value_name = "N",
         default_value_t = 3,
         requires = "around",
-        help_heading = "Seeing the module"
+        help_heading = "Output formats and graphs"
     )]
     pub depth: usize,
     /// Draw fused and called computations inside the box of their caller
-    #[arg(long, help_heading = "Seeing the module")]
+    #[arg(long, help_heading = "Output formats and graphs")]
     pub open: bool,
     /// The maximum number of boxes in a graph. If there are more instructions, those of the same scope
     /// (metadata's op_name) share a box
-    #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Seeing the module")]
+    #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Output formats and graphs")]
     pub max_boxes: usize,
     /// Print the cost of the module instead: operations and bytes, for each instruction and in total
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
-    #[arg(help_heading = "Seeing the module", conflicts_with_all = ["memory", "emit"])]
+    #[arg(help_heading = "Output formats and graphs", conflicts_with_all = ["memory", "emit"])]
     pub cost: Option<TableFormat>,
     /// Print the memory use of the program that hlo-run compiles instead: the position and lifetime of each
     /// value
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "plot")]
-    #[arg(help_heading = "Seeing the module", conflicts_with = "emit")]
+    #[arg(help_heading = "Output formats and graphs", conflicts_with = "emit")]
     pub memory: Option<MemoryFormat>,
 
     #[command(flatten)]
@@ -266,32 +266,32 @@ Examples:
   hlo-opt module.hlo                                    check the text and print it in XLA's form
   hlo-opt module.hlo --passes=algsimp,dce               run two passes
   hlo-opt - --passes='fix{limit=10}(algsimp,cse,dce)'   repeat passes until nothing changes
-  hlo-opt m.hlo --passes=cpu                            what hlo-run compiles
-  hlo-opt m.hlo --passes=@my.pipeline                   passes in a file, with comments and line breaks
-  hlo-opt m.hlo --passes='dce,@my.pipeline,fix(@more)'  files beside passes and inside of `fix`
-  hlo-opt --list-passes=names                           the names of the passes, for scripts
-  hlo-opt --passes=cpu --print-pipeline                 what `cpu` stands for
-  hlo-opt --explain algsimp                             what a pass does: options, rewrites, an example
+  hlo-opt m.hlo --passes=cpu                            print the module that hlo-run compiles
+  hlo-opt m.hlo --passes=@my.pipeline                   read passes from a file, with comments and line breaks
+  hlo-opt m.hlo --passes='dce,@my.pipeline,fix(@more)'  combine files and passes, also inside `fix`
+  hlo-opt --list-passes=names                           list the names of the passes, for scripts
+  hlo-opt --passes=cpu --print-pipeline                 print the passes of the pipeline `cpu`
+  hlo-opt --explain algsimp                             explain a pass: options, rewrites, an example
   hlo-opt m.hlo --passes=constant_folding{max-elements=64} --print-after=all -o out.hlo
-  hlo-opt m.hlo --passes=cpu --print-changed -o out.hlo what each pass changed, as a diff
-  hlo-opt m.hlo --passes=cpu --dump-dir=dump --stats    a file per pass, and how often each rewrite was made
-  hlo-opt m.hlo --passes=cpu --emit=html -o m.html      the graph, for a browser: fusions are boxes that open
+  hlo-opt m.hlo --passes=cpu --print-changed -o out.hlo print the changes of each pass as a diff
+  hlo-opt m.hlo --passes=cpu --dump-dir=dump --stats    write a file for each pass, and count rewrites
+  hlo-opt m.hlo --passes=cpu --emit=html -o m.html      draw a graph for a browser, with fusions as boxes that open
   hlo-opt m.hlo --emit=svg --around=dot.5 --depth=2 -o dot.svg
-  hlo-opt m.hlo --passes=cpu --cost                     flops, bytes, arithmetic intensity
-  hlo-opt m.hlo --memory                                live bytes of the program that hlo-run compiles, and what lies where
-  hlo-opt step.mlir --emit=hlo -o step.hlo              StableHLO, as text or bytecode, to HLO
-  hlo-opt m.hlo --emit=vhlo --target=1.0.0 -o m.bc      a portable artifact for JAX and others; --emit=stablehlo as text
-  hlo-opt m.hlo --emit=proto -o m.pb                    HloModuleProto; --emit=proto-text to look at it
-  hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
+  hlo-opt m.hlo --passes=cpu --cost                     print flops, bytes and arithmetic intensity
+  hlo-opt m.hlo --memory                                print the memory use of the program that hlo-run compiles
+  hlo-opt step.mlir --emit=hlo -o step.hlo              convert StableHLO, as text or bytecode, to HLO
+  hlo-opt m.hlo --emit=vhlo --target=1.0.0 -o m.bc      write a portable artifact for JAX and others; --emit=stablehlo writes text
+  hlo-opt m.hlo --emit=proto -o m.pb                    write a HloModuleProto; --emit=proto-text writes it as text
+  hlo-opt m.hlo --print-options=short                   print the module without metadata, signatures and %
   hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
   hlo-opt m.hlo --format -i                             format the file
-  hlo-opt m.hlo --check-format                          tell whether it is formatted
-  hlo-opt a.hlo b.hlo --passes=dce                      several files: the results as parts of one text
-  hlo-opt m.hlo --passes=cpu --reproducer=failed.hlo    if a pass fails: the module and the passes in one file
-  hlo-opt failed.hlo --run-reproducer                   … and again
-  hlo-opt errors.hlo --verify-diagnostics               hold errors to comments `// expected-error @below {{message}}`
+  hlo-opt m.hlo --check-format                          check whether the file is formatted
+  hlo-opt a.hlo b.hlo --passes=dce                      read several files, and print the results as parts of one text
+  hlo-opt m.hlo --passes=cpu --reproducer=failed.hlo    if a pass fails, write the module and the passes to a file
+  hlo-opt failed.hlo --run-reproducer                   run that module and its passes again
+  hlo-opt errors.hlo --verify-diagnostics               compare errors with `// expected-error @below {{message}}`
 
-Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
+Exit codes: 0 success, 1 an error in a file, 2 an error in the command line.";
 
 /// Parses a rule of `--verify`.
 fn strictness(text: &str) -> Result<Strictness, String> {

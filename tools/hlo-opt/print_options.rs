@@ -39,25 +39,25 @@ pub const HELP: &str = "\
 How modules are printed: a form, then changes to it, separated by commas
 
 Forms:
-  default       XLA's default form, with large constants in full: it keeps all information
+  default       XLA's default form, with large constants in full. It keeps all information
   short         without %, signatures, metadata, control predecessors and index annotations
-  canonical     for comparing: short, with operand shapes, names tmp_0, tmp_1, … and called computations in
-                place, without backend configs and large constants
-  fingerprint   canonical, without any names, only essential constants, computations in an order of their own
+  canonical     for comparisons: short, with operand shapes, names tmp_0, tmp_1, … and called computations
+                inline, without backend configs and large constants
+  fingerprint   canonical, without names, with only essential constants, with computations in text order
 
-Changes: NAME or NAME=on switches something on, NAME=off switches it off:
-  operand-shapes        operands with their shapes
-  layouts               shapes with their layouts
-  percent               names with %
+Changes: NAME or NAME=on turns a switch on, NAME=off turns it off:
+  operand-shapes        shapes of operands
+  layouts               layouts of shapes
+  percent               % before names
   signatures            (p: f32[2]) -> f32[2] after a computation's name
-  large-constants       constants of more than ten elements in full, not as {...}
+  large-constants       constants of more than ten elements in full, instead of {...}
   metadata              metadata= and the stack-frame tables
   backend-config        backend_config=
   control-predecessors  control-predecessors=
   index-annotations     /*index=5*/ before every fifth operand
-  compact-gte           %t#1 for an element of a tuple as an operand
-  canonical-names       tmp_0, tmp_1, … for instructions
-  inline                called computations in place";
+  compact-gte           %t#1 for an operand that is an element of a tuple
+  canonical-names       names tmp_0, tmp_1, … for instructions
+  inline                called computations inline";
 
 /// Parses the value of `--print-options`.
 pub fn parse(text: &str) -> Result<PrintOptions, Failure> {

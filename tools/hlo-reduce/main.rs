@@ -35,17 +35,17 @@ struct Cli {
     output: Option<String>,
 
     /// The command fails if it exits with this code; otherwise with any code but 0, or by a signal
-    #[arg(long, value_name = "N", help_heading = "What is looked for")]
+    #[arg(long, value_name = "N", help_heading = "Failure condition")]
     expect_exit: Option<i32>,
     /// The command fails if its output matches. With --expect-exit, both conditions must hold
-    #[arg(long = "match", value_name = "REGEX", help_heading = "What is looked for")]
+    #[arg(long = "match", value_name = "REGEX", help_heading = "Failure condition")]
     pattern: Option<String>,
     /// The command fails if it does not end within --timeout
-    #[arg(long, help_heading = "What is looked for", conflicts_with_all = ["expect_exit", "pattern"])]
+    #[arg(long, help_heading = "Failure condition", conflicts_with_all = ["expect_exit", "pattern"])]
     expect_timeout: bool,
     /// Look for differences between compiled code and the interpreter. The arguments after `--` are passed to
     /// hlo-run
-    #[arg(long, help_heading = "What is looked for")]
+    #[arg(long, help_heading = "Failure condition")]
     #[arg(conflicts_with_all = ["expect_exit", "pattern", "expect_timeout"])]
     when_differs: bool,
 
@@ -81,15 +81,15 @@ const AFTER_HELP: &str = "\
 Examples:
   hlo-reduce m.hlo -o small.hlo -- ./my_compiler {}         while ./my_compiler fails on the module
   hlo-reduce m.hlo -o small.hlo --when-differs              while compiled code and interpreter differ
-  hlo-reduce m.hlo --when-differs -- --random-inputs=7      the same, with other made-up inputs
+  hlo-reduce m.hlo --when-differs -- --random-inputs=7      the same, with other generated inputs
   hlo-reduce m.hlo --match 'assertion .* failed' -- ./my_compiler --opt {}
   hlo-reduce m.hlo --match 'fusion\\(' -- hlo-opt {} --passes=fusion
   hlo-reduce m.hlo --keep-interface --expect-exit 1 -- hlo-run {} --inputs in.npz --expected out.npz
 
-hlo-opt and hlo-run are those in the folder of hlo-reduce. Give --match where a command can fail in more than one
-way: else the module may become one that fails in another way.
+The commands hlo-opt and hlo-run are those in the folder of hlo-reduce. Pass --match if a command can fail in several
+ways. Otherwise the reduced module may fail in a different way.
 
-Exit codes: 0 fine, 1 the command does not fail on the whole module, or something is wrong with the file, 2 with the
+Exit codes: 0 success, 1 an error in the file or a command that does not fail on the whole module, 2 an error in the
 command line.";
 
 fn seconds(text: &str) -> Result<f64, String> {

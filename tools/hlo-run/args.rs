@@ -239,49 +239,49 @@ impl Args {
 const DEFAULT_ENGINE: &str = if cfg!(feature = "codegen") { "jit" } else { "eval" };
 
 const AFTER_HELP: &str = "\
-Inputs that numpy has no type for (bf16, f8e4m3fn, s4, ...) are arrays of their raw bits in an unsigned
-type of the same size, sub-byte types one element to a byte.
+Elements without a numpy type (bf16, f8e4m3fn, s4, ...) are stored as raw bits in an unsigned type of the
+same size. Types narrower than a byte take one byte per element.
 
-Weights by name: the tensor `w` is the parameter `w`; of a parameter `p` that is a tuple, `p.0` and `p.1` are the
-elements, `p.1.0` an element of an element. Results are out_0, out_1, ... in .npz and .safetensors files.
+Weights by name: the tensor `w` is the parameter `w`. If a parameter `p` is a tuple, `p.0` and `p.1` are its elements, and
+`p.1.0` is an element of `p.1`. Results are out_0, out_1, ... in .npz and .safetensors files.
   hlo-run model.hlo --inputs weights.safetensors x.npy -o y.safetensors
 
-A floating-point element is right if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN;
-integers and pred must be equal. Without --rtol and --atol the tolerance goes by the element type:
+A floating-point element is correct if |got - expected| <= atol + rtol * |expected|. A NaN equals a NaN.
+Integers and pred must be equal. By default, rtol and atol depend on the element type:
 f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
-Between the two engines (--engine=both) that absolute part counts times the largest finite magnitude of the
-array, if that is above 1: where terms cancel, the error goes by their size.
+--engine=both multiplies the default atol by the largest finite magnitude of the array, if that exceeds 1:
+rounding errors grow with the magnitude of terms that cancel.
 
-A program of several replicas or partitions runs on as many devices, each with its inputs: `{d}` in the name of a file
-stands for the device's number, --input@D, --inputs@D, --expect@D and --expected@D are for device D alone, and what is
-not said for one is the same for all. Device `replica * P + partition` is that replica and partition (docs/distributed.md).
+A program with several replicas or partitions runs on several devices, each with its own inputs. `{d}` in the name of
+a file is replaced by the number of the device. --input@D, --inputs@D, --expect@D and --expected@D apply only to device D.
+Without @D, they apply to all devices. Device `replica * P + partition` is that replica and partition (docs/distributed.md).
   hlo-run psum.hlo --num-replicas=4 --inputs 'x.dev{d}.npy' -o 'out.dev{d}.npz'
   hlo-run psum.hlo --num-replicas=2 --input@0 'f32[2] {1,2}' --input@1 'f32[2] {3,4}'
-A program with shardings that is for all its devices together is cut here, and has one set of inputs and results:
+Partition a program with shardings that is for all devices together. It has one set of inputs and results:
   hlo-run step.hlo --use-spmd-partitioning --num-partitions=4 --inputs x.npy -o out.npz
 
-Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2], s32[])` takes two. Each run
-begins with the first. For example, three turns of a loop with one infeed and one outfeed:
+Infeeds read the arrays of --infeed in order, also in loops: `(f32[2], s32[])` reads two. Each run starts
+with the first array. For example, a loop of three iterations with one infeed and one outfeed:
   hlo-run loop.hlo --infeed items.npz --outfeed sent/     (reads 3 arrays, writes sent/outfeed_0.npy to _2.npy)
 
-A result is wrong, and compiled code and the interpreter differ: which pass did it, which instruction?
-  hlo-run m.hlo --bisect-passes                  the pass and the rewrite, by compiled code
-  hlo-run m.hlo --bisect-passes --engine=eval    the same by the interpreter: code generation plays no part
-  hlo-run m.hlo --isolate --only=dot,fusion.3    these instructions alone, worst first
+Find the pass or instruction that makes the results of compiled code and the interpreter differ:
+  hlo-run m.hlo --bisect-passes                  the pass and the rewrite, with compiled code
+  hlo-run m.hlo --bisect-passes --engine=eval    the same with the interpreter, without code generation
+  hlo-run m.hlo --isolate --only=dot,fusion.3    these instructions separately, worst first
 
-The loss is NaN: where does it begin?
-  hlo-run step.hlo --inputs batch.npz --check-finite             the instruction, its operands there, the line in Python
-  hlo-run step.hlo --inputs batch.npz --check-finite=all         all that make one, each where it happens first
-  hlo-run step.hlo --inputs batch.npz --print-values=loss,norm   these values whenever they are computed
+Find the instruction that makes the loss NaN:
+  hlo-run step.hlo --inputs batch.npz --check-finite             the first instruction, its operands, the line in Python
+  hlo-run step.hlo --inputs batch.npz --check-finite=all         all such instructions, each at its first occurrence
+  hlo-run step.hlo --inputs batch.npz --print-values=loss,norm   these values each time they are computed
   hlo-run step.hlo --inputs batch.npz --trace                    the range of every value; --trace=each: by iterations
-With --passes=cpu the instructions are those that the compiler's own passes make.
+With --passes=cpu, the instructions are those after the compiler's own passes.
 
-A program of its own, for C and Rust (docs/ahead-of-time.md):
+Compile a program ahead of time, for C and Rust (docs/ahead-of-time.md):
   hlo-run mlp.hlo --aot=mlp -o build/                         build/mlp.o, mlp.h, mlp.rs, libhlo_runtime.a
   hlo-run mlp.hlo --aot=mlp --target=x86_64 --cpu=x86-64-v3   for all CPUs with AVX2
   hlo-run f.hlo --aot=f --target=aarch64 --threads=1          for 64-bit Arm, without threads
 
-Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
+Exit codes: 0 success, 1 an error in a file or results that differ, 2 an error in the command line.";
 
 /// The engine that computes the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

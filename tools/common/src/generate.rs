@@ -13,7 +13,7 @@ pub(crate) fn with_options(command: Command) -> Command {
         .long(COMPLETIONS)
         .value_name("SHELL")
         .value_parser(value_parser!(Shell))
-        .help("Print what makes a shell complete the options, to be put where it looks for such files");
+        .help("Print the completion script for a shell. Store it where the shell looks for such scripts");
     let man =
         Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).help("Print the manual page, for `man -l -`");
     [completions, man]

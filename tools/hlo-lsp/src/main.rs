@@ -39,11 +39,12 @@ struct Cli {
 }
 
 const NOTES: &str = "\
-It gives diagnostics while typing with quick fixes, hover, definitions and references, completion, rename,
-formatting (of HLO and StableHLO), document symbols and highlighting. Documents of the language `tile`, or whose names
-end in .tile, are Tile, of `mlir` or in .mlir StableHLO, all others HLO. docs/editors.md says how to set up VS Code, Neovim and Helix.
+The server provides diagnostics with quick fixes while you type, hover, definitions and references, completion, rename,
+formatting (for HLO and StableHLO), document symbols and highlighting. It treats documents of the language `tile` or with the
+extension .tile as Tile, those of `mlir` or with .mlir as StableHLO, and all others as HLO. docs/editors.md explains how to set
+up VS Code, Neovim and Helix.
 
-Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
+Exit codes: 0 after `shutdown` and `exit`, 1 if the editor disconnects without them, 2 an error in the command line.";
 
 fn main() -> ExitCode {
     if let Err(code) = parse_arguments::<Cli>("hlo-lsp") {

@@ -35,10 +35,11 @@ Examples:
   hlo-serve 127.0.0.1:7070 --stats=json
   hlo-serve server.example:7070 --stats --tls-cert me.pem --tls-key me.key --server-ca servers.pem
 
-It says where it listens on standard output once it does. SIGTERM and SIGINT end it: no new work is taken, runs may go on for
---grace seconds, then they are stopped; a second signal stops them at once. docs/server.md says what clients can count on.
+The server prints its address to standard output once it listens. After SIGTERM or SIGINT, it accepts no new work. Runs may
+continue for --grace seconds, and are then stopped. A second signal stops them immediately. docs/server.md describes the
+guarantees for clients.
 
-Exit codes: 0 after a signal, 1 an error, 2 the command line makes no sense.";
+Exit codes: 0 after a signal, 1 an error, 2 an error in the command line.";
 
 /// The values of `--stats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,7 +53,7 @@ pub enum StatsFormat {
 /// Certificates, as PEM files.
 #[derive(Args, Clone, Debug)]
 #[command(
-    next_help_heading = "Certificates (PEM files); without them only a Unix socket or the loopback is allowed"
+    next_help_heading = "Certificates (PEM files), required except on a Unix socket or the loopback interface"
 )]
 pub struct TlsArgs {
     /// The certificate of the server, or with --stats your certificate
@@ -116,7 +117,7 @@ pub struct LimitArgs {
 
 /// The threads of the server.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Work")]
+#[command(next_help_heading = "Execution")]
 pub struct WorkArgs {
     /// Number of concurrent runs; one client can use at most one less
     /// [default: the number of cores, at least 4]
