@@ -53,7 +53,9 @@ fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
         out.push_str("\nResults may differ in rounding.\n");
     }
     if pass.schedule == Schedule::Needed {
-        out.push_str("\nNeeds a schedule: it leaves a module without one as it is, with a warning.\n");
+        out.push_str(
+            "\nThe pass requires a schedule. It does not change a module without one, and emits a warning.\n",
+        );
     }
     let options = pass.options.iter().map(|o| (format!("{}={}", o.name, o.default), o.summary.to_string()));
     columns(&mut out, &format!("{on}Options, with their defaults{off}"), options.collect());
@@ -68,7 +70,8 @@ fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
     let (before, after) = pass_example(pass, &|_| module.clone());
     out.push_str(&format!("\n{on}Example{off}\n\n{}\n", indent(&before)));
     out.push_str(&match before == after {
-        true => "prints the same afterwards: what changed is not part of the text\n".to_string(),
+        true => "The printed module stays the same, because the text form does not contain what changed.\n"
+            .to_string(),
         false => format!("{on}becomes{off}\n\n{}", indent(&after)),
     });
     Ok(out)

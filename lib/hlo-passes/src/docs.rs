@@ -10,12 +10,12 @@ use std::fmt::Write;
 pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     let mut out = String::from(
         "# Passes\n\n\
-         Generated from the registry (`BLESS=1 cargo test -p hlo-passes docs::` writes it again).\n\n\
+         This page is generated from the registry. `BLESS=1 cargo test -p hlo-passes docs::` updates it.\n\n\
          A pipeline is a list of passes separated by commas, with options in braces:\n\
-         `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`. The end of a line is as good as a \
-         comma, and comments go from `#` or `//` to the end of a line. `--passes=@FILE` reads one from a file. \
-         `--print-pipeline` prints it in full: each pass on its line, with every option. Names may be written with \
-         `-` or `_`, and in capitals: a note tells what is read.\n",
+         `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`. A line break also separates \
+         passes. A comment starts with `#` or `//` and ends with its line. `--passes=@FILE` reads a pipeline from a \
+         file. `--print-pipeline` prints the full pipeline: one pass per line, with all options. You can write names \
+         with `-` or `_`, and in upper or lower case. A note shows the name that is used.\n",
     );
     for group in GROUPS {
         let _ = write!(out, "\n# {}\n", group.title);
@@ -28,7 +28,7 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     );
     options(&mut out, FIX_OPTIONS);
     out.push_str(
-        "\n# Named pipelines\n\nThe name of a pipeline stands for its passes, wherever a pass may stand: \
+        "\n# Named pipelines\n\nYou can write the name of a pipeline wherever a pass is allowed: \
          `--passes=lowering,fix(simplification,fusion)`.\n",
     );
     for p in PIPELINES {
@@ -47,7 +47,9 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
         out.push_str("\nResults may differ in rounding.\n");
     }
     if p.schedule == Schedule::Needed {
-        out.push_str("\nNeeds a schedule: it leaves a module without one as it is, with a warning.\n");
+        out.push_str(
+            "\nThe pass requires a schedule. It does not change a module without one, and emits a warning.\n",
+        );
     }
     if p.only_checks {
         return;
@@ -66,7 +68,7 @@ fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
     let (before, after) = pass_example(pass, parse);
     if before == after {
         return format!(
-            "```\n{before}\n```\n\nprints the same afterwards: what changed is not part of the text.\n"
+            "```\n{before}\n```\n\nThe printed module stays the same, because the text form does not contain what changed.\n"
         );
     }
     format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")

@@ -29,7 +29,7 @@ pub const CPU_PIPELINE: &str = "cpu";
 pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: CPU_PIPELINE,
-        summary: "what hlo-run runs before it generates code",
+        summary: "the passes that hlo-run runs before code generation",
         text: "cpu-pre-layout,
                layout-normalization,
                tuple-simplifier, dce,
@@ -41,14 +41,14 @@ pub static PIPELINES: &[PipelineInfo] = &[
     },
     PipelineInfo {
         name: "cpu-pre-layout",
-        summary: "the part of `cpu` before layouts are decided",
-        text: "# Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
+        summary: "the part of `cpu` before layout assignment",
+        text: "# Random numbers depend on all instructions that draw them, even unused ones. Expand before removing any.
                rng_expander,
-               # A fusion is a hint: `fusion` decides again, and products and sorts get kernels of their own.
+               # Fusions are only hints. `fusion` decides again, and products and sorts get their own kernels.
                defuser{custom=true},
-               # The operations that contractions are have expansions and kernels of their own.
+               # The operations that replace contractions have their own expansions and kernels.
                contraction-raising,
-               # What maps applied is not looked at by what follows.
+               # `dce` removes the computations of inlined maps, so that later passes skip them.
                map-inline, dce,
                lowering,
                zero_sized_hlo_elimination, conditional-to-select,
@@ -57,12 +57,12 @@ pub static PIPELINES: &[PipelineInfo] = &[
     },
     PipelineInfo {
         name: "expand-all",
-        summary: "every operation that is made of simpler ones, by these",
+        summary: "passes that expand every operation that consists of simpler operations",
         text: "lowering,
                batched_gather_scatter_normalizer,
                comparison-expander, logistic-expander, stochastic_convert_decomposer, bitcast_dtypes_expander,
                rng-bit-generator-expander,
-               # These make sorts, scatters and loops.
+               # These passes produce sorts, scatters and loops.
                topk-decomposer, select_and_scatter_expander,
                cholesky_expander, eigh_expander, qr_expander, triangular_solve_expander,
                convolution-group-converter, convolution_4d_expander, convolution-pred-expander,
@@ -73,13 +73,13 @@ pub static PIPELINES: &[PipelineInfo] = &[
     },
     PipelineInfo {
         name: LOWERING,
-        summary: "what code generation can't do without, whatever else was run",
+        summary: "the passes that code generation requires",
         text: "collective_permute_expander,
                rng_expander,
-               # Programs are cut by now: what is left says nothing, and is in the way of all that looks at operands.
+               # The module is partitioned already. The remaining sharding calls only hide operands from other passes.
                sharding-remover,
-               # It knows which arrays are smaller than they are declared, which no shape says after it: so the
-               # expanders come later, and it calls them for what they expand.
+               # After this pass, shapes no longer tell which arrays are smaller than declared. The expanders
+               # therefore run later, and this pass calls them for the dynamic arrays that they expand.
                dynamic_padder,
                scan_expander,
                batchnorm_expander,
@@ -92,7 +92,7 @@ pub static PIPELINES: &[PipelineInfo] = &[
     },
     PipelineInfo {
         name: "simplification",
-        summary: "expressions made simpler until nothing changes",
+        summary: "passes that simplify expressions until nothing changes",
         text: "fix{limit=8}(algsimp, simplify-sorts, tuple-simplifier,
                             while-loop-constant-sinking, while-loop-invariant-code-motion, simplify-while-loops,
                             simplify-conditional,

@@ -16,7 +16,7 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "add-original-value",
-    summary: "note at each value which instruction of the module it is",
+    summary: "record for each value the instruction that computes it",
     example: "\
 HloModule add_original_value
 

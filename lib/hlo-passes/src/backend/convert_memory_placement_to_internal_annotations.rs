@@ -17,7 +17,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-memory-placement-to-internal-annotations",
-    summary: "turn annotations of where values lie into custom calls that name a move",
+    summary: "convert placement annotations of values to custom calls that move them",
     example: "\
 HloModule convert_memory_placement
 

@@ -28,10 +28,10 @@ use hlo_ir::{InstrId, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "defuser",
-    summary: "put the instructions of fusions back in place of the fusions",
+    summary: "replace fusions by their instructions",
     options: &[OptionInfo {
         name: "custom",
-        summary: "whether custom fusions are taken apart, too",
+        summary: "whether to replace custom fusions too",
         default: OptionValue::Switch(false),
     }],
     example: "\

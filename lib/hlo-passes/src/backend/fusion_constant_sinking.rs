@@ -21,7 +21,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "fusion_constant_sinking",
-    summary: "write scalar constants that a fusion is handed in the fusion",
+    summary: "move scalar constants from the operands of fusions into their bodies",
     example: "\
 HloModule fusion_constant_sinking
 

@@ -17,7 +17,7 @@ use hlo_ir::effects::Effects;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-memory-scheduler",
-    summary: "schedule each computation such that it needs little memory at its peak",
+    summary: "schedule each computation to reduce its peak memory",
     schedule: Schedule::Own,
     example: "\
 HloModule hlo_memory_scheduler

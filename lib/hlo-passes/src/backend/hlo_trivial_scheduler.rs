@@ -14,7 +14,7 @@ use hlo_ir::effects::Effects;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-trivial-scheduler",
-    summary: "make the post-order of each computation its schedule",
+    summary: "use the post-order of each computation as its schedule",
     schedule: Schedule::Own,
     example: "\
 HloModule hlo_trivial_scheduler

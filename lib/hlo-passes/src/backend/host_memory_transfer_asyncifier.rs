@@ -23,10 +23,10 @@ use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-memory-transfer-asyncifier",
-    summary: "split transfers between the host's memory and the device's into a start and an end",
+    summary: "split transfers between host and device memory into a start and a done instruction",
     options: &[OptionInfo {
         name: "host-memory-space",
-        summary: "the number of the host's memory space",
+        summary: "number of the memory space of the host",
         default: OptionValue::Count(5),
     }],
     example: "\

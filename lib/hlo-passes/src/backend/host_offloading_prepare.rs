@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offloading-prepare-elide-move-to-host",
-    summary: "remove moves to the host before what is computed there",
+    summary: "remove moves to the host from the operands of host computations",
     example: "\
 HloModule host_offloading_prepare
 

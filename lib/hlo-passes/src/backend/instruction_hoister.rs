@@ -27,12 +27,12 @@ pub static INFO: PassInfo = PassInfo {
     options: &[
         OptionInfo {
             name: "parameters",
-            summary: "whether parameters are moved",
+            summary: "whether to move parameters",
             default: OptionValue::Switch(true),
         },
         OptionInfo {
             name: "constants",
-            summary: "whether constants are moved",
+            summary: "whether to move constants",
             default: OptionValue::Switch(true),
         },
     ],

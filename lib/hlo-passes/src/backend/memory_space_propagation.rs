@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "memory-space-propagation",
-    summary: "give values in fusions the memory spaces of the operands and results",
+    summary: "copy the memory spaces of a fusion's operands and results to the values inside",
     example: "\
 HloModule memory_space_propagation
 

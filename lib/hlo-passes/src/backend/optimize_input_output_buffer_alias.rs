@@ -16,10 +16,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "optimize_input_output_buffer_alias",
-    summary: "let results use the memory of parameters that are given away",
+    summary: "let results reuse the memory of donated parameters",
     options: &[OptionInfo {
         name: "donors-only",
-        summary: "whether only parameters that stand in `buffer_donor` are used",
+        summary: "whether to use only the parameters listed in `buffer_donor`",
         default: OptionValue::Switch(true),
     }],
     example: "\

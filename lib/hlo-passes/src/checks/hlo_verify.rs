@@ -10,7 +10,7 @@ use hlo_ir::diag::Diag;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-verify",
-    summary: "stop at a module that breaks a rule of the verifier",
+    summary: "stop if the module violates a rule of the verifier",
     example: "HloModule m\nENTRY e { x = f32[2] parameter(0) ROOT n = f32[2] negate(x) }",
     only_checks: true,
     build: |_, _| Box::new(HloVerify),

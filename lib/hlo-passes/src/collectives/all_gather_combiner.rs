@@ -17,7 +17,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-gather-combiner",
-    summary: "put all-gathers that do not need each other together",
+    summary: "combine all-gathers that do not depend on each other",
     options: super::THRESHOLDS,
     example: "\
 HloModule all_gather_combiner, replica_count=2

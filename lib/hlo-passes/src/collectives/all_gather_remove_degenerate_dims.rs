@@ -23,7 +23,7 @@ use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-gather-remove-degenerate-dims",
-    summary: "gather arrays without their dimensions of size 1",
+    summary: "remove dimensions of size 1 from all-gathers",
     example: "\
 HloModule all_gather_remove_degenerate_dims, replica_count=2
 

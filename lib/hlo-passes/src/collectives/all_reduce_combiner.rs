@@ -17,7 +17,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-combiner",
-    summary: "put all-reduces that do not need each other together",
+    summary: "combine all-reduces that do not depend on each other",
     options: super::THRESHOLDS,
     example: "\
 HloModule all_reduce_combiner

@@ -20,7 +20,7 @@ use hlo_ir::{ArrayShape, InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-contiguous",
-    summary: "make all-reduces of several arrays ones of a single array",
+    summary: "concatenate the operands of each all-reduce of several arrays",
     example: "\
 HloModule all_reduce_contiguous
 

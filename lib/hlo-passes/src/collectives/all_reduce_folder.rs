@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-folder",
-    summary: "make one all-reduce of an all-reduce of an all-reduce",
+    summary: "merge an all-reduce of an all-reduce into one",
     // The same values are added in another order.
     keeps: Keeps::Values,
     example: "\

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-simplifier",
-    summary: "remove all-reduces of one device, and of values that are the same on all replicas",
+    summary: "remove all-reduces over one device, and of values that are equal on all replicas",
     // A product replaces a sum.
     keeps: Keeps::Values,
     example: "\

@@ -21,7 +21,7 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all_to_all_decomposer",
-    summary: "express an all-to-all along a dimension by one of its parts",
+    summary: "replace an all-to-all along a dimension by one that exchanges slices",
     example: "\
 HloModule all_to_all_decomposer, replica_count=2
 

@@ -21,16 +21,16 @@ use std::collections::HashSet;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "async-collective-creator",
-    summary: "split collectives into a start and an end, between which other work may run",
+    summary: "split collectives into a start and a done instruction, so that other work can run between",
     options: &[
         OptionInfo {
             name: "min-bytes",
-            summary: "all-reduces, all-gathers and reduce-scatters with smaller results stay",
+            summary: "minimum result bytes of the all-reduces, all-gathers and reduce-scatters to split",
             default: OptionValue::Count(0),
         },
         OptionInfo {
             name: "generic",
-            summary: "use `async-start` for all of them",
+            summary: "whether to use `async-start` for all collectives",
             default: OptionValue::Switch(false),
         },
     ],

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "collective-permute-cse",
-    summary: "merge collective-permutes of the same value and of its slices",
+    summary: "merge collective-permutes of a value and of its slices",
     example: "\
 HloModule collective_permute_cse, replica_count=2
 

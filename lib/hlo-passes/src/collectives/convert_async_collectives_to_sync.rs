@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-async-collectives-to-sync",
-    summary: "make asynchronous collectives during which nothing else runs synchronous",
+    summary: "make asynchronous collectives synchronous if nothing else runs during them",
     schedule: Schedule::Needed,
     example: "\
 HloModule convert_async_collectives_to_sync, is_scheduled=true

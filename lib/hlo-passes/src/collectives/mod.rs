@@ -51,8 +51,12 @@ pub(crate) static PASSES: &[&PassInfo] = &[
 static THRESHOLDS: &[OptionInfo] = &[
     OptionInfo {
         name: "bytes",
-        summary: "how many bytes the results of one have at most",
+        summary: "maximum bytes of the results of a combined collective",
         default: OptionValue::Count(1024),
     },
-    OptionInfo { name: "count", summary: "how many become one at most", default: OptionValue::Count(1024) },
+    OptionInfo {
+        name: "count",
+        summary: "maximum number of collectives to combine into one",
+        default: OptionValue::Count(1024),
+    },
 ];

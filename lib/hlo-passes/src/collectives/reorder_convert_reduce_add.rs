@@ -28,7 +28,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reorder-convert-reduce-add",
-    summary: "in loops, convert before an all-reduce instead of after it",
+    summary: "in loops, move conversions from after an all-reduce to before it",
     options: &[OptionInfo {
         name: "reduce-scatter",
         summary: "whether to convert before reduce-scatters too",

@@ -27,7 +27,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reorder-reduce-transpose",
-    summary: "in loops, transpose before a reduce-scatter instead of after it",
+    summary: "in loops, move transposes from after a reduce-scatter to before it",
     // Sums are rounded in the type after the conversion.
     keeps: Keeps::Values,
     example: "\

@@ -18,7 +18,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sharding-remover",
-    summary: "remove custom calls that only say how a value is sharded",
+    summary: "remove custom calls that only specify a sharding",
     example: "\
 HloModule sharding_remover
 

@@ -21,7 +21,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Layout, LayoutItems, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sub-byte-collective-normalization",
-    summary: "move whole bytes where collectives move elements of less",
+    summary: "make collectives of elements smaller than a byte move whole bytes",
     example: "\
 HloModule sub_byte_collective_normalization, replica_count=2
 

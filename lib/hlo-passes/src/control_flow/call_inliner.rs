@@ -41,27 +41,27 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "call-inliner",
-    summary: "put the called computation in place of each call",
+    summary: "replace each call by the body of the called computation",
     schedule: Schedule::Own,
     options: &[
         OptionInfo {
             name: "max-instructions",
-            summary: "calls that would make the module larger than this stay",
+            summary: "maximum number of instructions in the module; calls that would exceed it are kept",
             default: OptionValue::Count(1_000_000),
         },
         OptionInfo {
             name: "max-growth",
-            summary: "calls that would make the module so many times larger, and larger than 20,000 instructions, stay; 0: no bound",
+            summary: "maximum growth of the module as a factor, if it exceeds 20,000 instructions; 0: no limit",
             default: OptionValue::Count(8),
         },
         OptionInfo {
             name: "single-call-site",
-            summary: "only calls of computations that nothing else calls",
+            summary: "whether to inline only computations with one call site",
             default: OptionValue::Switch(false),
         },
         OptionInfo {
             name: "keep-composites",
-            summary: "calls with `is_composite=true` stay",
+            summary: "whether to keep calls with `is_composite=true`",
             default: OptionValue::Switch(false),
         },
     ],

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "computation-deduplicator",
-    summary: "of computations with the same body, call one only",
+    summary: "redirect calls of computations with equal bodies to one of them",
     example: "\
 HloModule computation_deduplicator
 

@@ -16,7 +16,7 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "conditional-canonicalizer",
-    summary: "make every conditional give a tuple",
+    summary: "make the result of every conditional a tuple",
     example: "\
 HloModule conditional_canonicalizer
 

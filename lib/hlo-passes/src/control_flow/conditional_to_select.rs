@@ -30,7 +30,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "conditional-to-select",
-    summary: "run both branches of conditionals in computations that are applied to elements, and select",
+    summary: "replace conditionals in computations applied to elements by selects",
     example: "\
 HloModule conditional_to_select
 

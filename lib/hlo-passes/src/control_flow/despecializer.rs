@@ -19,7 +19,7 @@ use hlo_ir::diag::Diag;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "despecializer",
-    summary: "undo what was done for one backend: schedule, control dependencies, fusions",
+    summary: "remove what was added for one backend: schedule, control dependencies, fusions",
     schedule: Schedule::Own,
     example: "\
 HloModule despecializer, is_scheduled=true

@@ -29,27 +29,27 @@ const LIMIT: u64 = 1_000_000;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "flatten-call-graph",
-    summary: "copy computations so that each is called from one place",
+    summary: "copy computations so that each has one call site",
     schedule: Schedule::Own,
     options: &[
         OptionInfo {
             name: "max-instructions",
-            summary: "the largest number of instructions that the module may grow to",
+            summary: "maximum number of instructions in the module",
             default: OptionValue::Count(LIMIT),
         },
         OptionInfo {
             name: "max-growth",
-            summary: "computations stay shared where copies would make the module so many times larger, and larger than 2,000 instructions; 0: no bound",
+            summary: "maximum growth of the module as a factor, if it exceeds 2,000 instructions; computations then stay shared; 0: no limit",
             default: OptionValue::Count(0),
         },
         OptionInfo {
             name: "applied",
-            summary: "functions that are applied to elements get copies too",
+            summary: "whether to copy functions that are applied to elements too",
             default: OptionValue::Switch(true),
         },
         OptionInfo {
             name: "keep-calls",
-            summary: "computations that only `call` names stay shared",
+            summary: "whether computations that only `call` instructions name stay shared",
             default: OptionValue::Switch(false),
         },
     ],

@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "map-inline",
-    summary: "apply to whole arrays what a map applies to each element",
+    summary: "replace maps by operations on whole arrays",
     example: "\
 HloModule map_inline
 
@@ -45,7 +45,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "inline-map",
-    "map(x, …) of a function of elementwise operations → these operations on x, …",
+    "map(x, …) with elementwise operations only → the same operations on x, …",
     &[Opcode::Map],
     inline_map,
 )];

@@ -21,16 +21,16 @@ use hlo_ir::{InstrId, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-constant-sinking",
-    summary: "write constants that a loop is handed in its state in its body",
+    summary: "move constants from a loop's state into its body",
     options: &[
         OptionInfo {
             name: "broadcasts",
-            summary: "whether broadcasts of constants are written in the body too",
+            summary: "whether to move broadcasts of constants too",
             default: OptionValue::Switch(false),
         },
         OptionInfo {
             name: "only-scalars",
-            summary: "whether constants of more than one element stay outside",
+            summary: "whether to move only constants of one element",
             default: OptionValue::Switch(false),
         },
     ],

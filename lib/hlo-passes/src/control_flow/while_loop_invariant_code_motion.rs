@@ -28,7 +28,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-invariant-code-motion",
-    summary: "compute before a loop what is the same in each of its iterations",
+    summary: "move loop-invariant computations in front of the loop",
     example: "\
 HloModule while_loop_invariant_code_motion
 

@@ -21,7 +21,7 @@ use hlo_ir::{InstrId, Literal, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-trip-count-annotator",
-    summary: "note in the backend_config of each loop how often it runs, where that is known",
+    summary: "record the trip count of each loop in its backend_config, if it is known",
     example: "\
 HloModule while_loop_trip_count_annotator
 

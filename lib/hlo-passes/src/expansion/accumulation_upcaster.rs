@@ -23,7 +23,7 @@ use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "accumulation_upcaster",
-    summary: "scatters and reductions that add up or multiply narrow floats in f32, rounded once",
+    summary: "compute sums and products of narrow floats in scatters and reductions in f32, rounded once",
     keeps: Keeps::Values,
     example: "\
 HloModule accumulation_upcaster

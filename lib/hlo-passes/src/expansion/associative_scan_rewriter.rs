@@ -27,10 +27,10 @@ use hlo_ir::{InstrId, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "associative-scan-rewriter",
-    summary: "turn scans with an associative operation into cumulative reductions",
+    summary: "replace scans with an associative operation by cumulative reductions",
     options: &[OptionInfo {
         name: "base-length",
-        summary: "longer scans stay, unless the first carry changes nothing; 0: no bound",
+        summary: "maximum length of scans whose initial carry is not neutral; 0: no limit",
         default: OptionValue::Count(0),
     }],
     keeps: Keeps::Values,

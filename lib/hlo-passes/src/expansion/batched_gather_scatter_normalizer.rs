@@ -18,7 +18,7 @@ use hlo_ir::{Dims, ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batched_gather_scatter_normalizer",
-    summary: "make batching dimensions of gather and scatter components of their index vectors",
+    summary: "turn batching dimensions of gathers and scatters into components of the index vectors",
     example: "\
 HloModule batched_gather_scatter_normalizer
 

@@ -18,7 +18,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batchnorm_expander",
-    summary: "put the arithmetic of batch normalisations and their gradients in place of them",
+    summary: "replace batch normalisations and their gradients by arithmetic",
     keeps: Keeps::Values,
     example: "\
 HloModule batchnorm_expander

@@ -35,13 +35,13 @@ ENTRY e {
 static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "fold-operands",
-        "dot(convert(x), convert(y)) of bf16 x and y → dot(x, y), and convolution alike",
+        "dot(convert(x), convert(y)) of bf16 x and y → dot(x, y); also convolution",
         &[Opcode::Dot, Opcode::Convolution],
         fold_operands,
     ),
     Pattern::new(
         "fold-result",
-        "convert(dot(x, y)) to bf16 of bf16 x and y → dot(x, y) of bf16, and convolution alike",
+        "convert(dot(x, y)) to bf16 of bf16 x and y → dot(x, y) of bf16; also convolution",
         &[Opcode::Convert],
         fold_result,
     ),

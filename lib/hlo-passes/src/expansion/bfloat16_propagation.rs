@@ -16,7 +16,7 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bfloat16-propagation",
-    summary: "move bf16 where f32 is moved that is rounded to bf16 afterwards",
+    summary: "round f32 values to bf16 before data movement instead of after it",
     example: "\
 HloModule bfloat16_propagation
 
@@ -34,7 +34,7 @@ ENTRY e {
 static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "rounded-move",
-        "convert(move(x)) to bf16 → move(convert(x)), for what moves elements and is not used otherwise",
+        "convert(move(x)) to bf16 → move(convert(x)), if move(x) has no other users",
         &[Opcode::Convert],
         rounded_move,
     ),

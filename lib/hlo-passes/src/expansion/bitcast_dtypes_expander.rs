@@ -16,7 +16,7 @@ use hlo_ir::{ArrayShape, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bitcast_dtypes_expander",
-    summary: "put shifts in place of a bitcast-convert between types of different widths",
+    summary: "replace bitcast-converts between types of different widths by shifts",
     example: "\
 HloModule bitcast_dtypes_expander
 

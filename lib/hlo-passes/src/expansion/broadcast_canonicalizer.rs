@@ -15,7 +15,7 @@ use hlo_ir::{ArrayShape, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "broadcast_canonicalizer",
-    summary: "make the dimensions of every broadcast ascend, by a transpose of the operand",
+    summary: "sort the dimensions of every broadcast by transposing its operand",
     example: "\
 HloModule broadcast_canonicalizer
 

@@ -13,17 +13,17 @@ use hlo_ir::{Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "change-op-data-type",
-    summary: "compute products and convolutions of one element type in another",
+    summary: "compute products and convolutions of one element type in another type",
     keeps: Keeps::Values,
     options: &[
         OptionInfo {
             name: "from",
-            summary: "the type of operands and result",
+            summary: "element type of the operands and the result",
             default: OptionValue::Choice { word: "f16", of: NARROW_FLOATS },
         },
         OptionInfo {
             name: "to",
-            summary: "the type that is computed in",
+            summary: "element type to compute in",
             default: OptionValue::Choice { word: "f32", of: WIDE_FLOATS },
         },
     ],

@@ -17,7 +17,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cholesky_expander",
-    summary: "turn Cholesky factorisations into loops",
+    summary: "replace Cholesky factorisations by loops",
     keeps: Keeps::Values,
     example: "\
 HloModule cholesky_expander

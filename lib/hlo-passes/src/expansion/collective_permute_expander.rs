@@ -20,7 +20,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "collective_permute_expander",
-    summary: "turn permutes of slices into slices, permutes of whole arrays, and updates",
+    summary: "replace permutes of slices by slices, permutes of whole arrays, and updates",
     example: "\
 HloModule collective_permute_expander
 

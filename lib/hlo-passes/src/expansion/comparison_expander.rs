@@ -18,7 +18,7 @@ use hlo_ir::{ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "comparison-expander",
-    summary: "compare floats by their total order as integers",
+    summary: "replace total-order comparisons of floats by integer comparisons",
     example: "\
 HloModule comparison_expander
 

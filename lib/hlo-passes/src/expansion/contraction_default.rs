@@ -18,7 +18,7 @@ use hlo_ir::{InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-default",
-    summary: "the zeros of elements that a contraction gives no value as an operand, and no operand for what has none",
+    summary: "pass zeros as the default of contractions that leave elements unset, and remove unneeded defaults",
     example: "\
 HloModule contraction_default
 

@@ -15,7 +15,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convolution_4d_expander",
-    summary: "drop spatial dimensions of size 1 of convolutions that have four",
+    summary: "drop dimensions of size 1 from convolutions with four spatial dimensions",
     example: "\
 HloModule convolution_4d_expander
 

@@ -22,7 +22,7 @@ pub static INFO: PassInfo = PassInfo {
     summary: "split grouped convolutions into convolutions without groups",
     options: &[OptionInfo {
         name: "max-groups",
-        summary: "the largest number of feature groups that are split",
+        summary: "maximum number of feature groups to split",
         default: OptionValue::Count(16),
     }],
     example: "\

@@ -13,7 +13,7 @@ use hlo_ir::{ElementType, InstrId, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convolution-pred-expander",
-    summary: "convolve truth values as numbers",
+    summary: "compute convolutions of predicates as convolutions of numbers",
     example: "\
 HloModule convolution_pred_expander
 

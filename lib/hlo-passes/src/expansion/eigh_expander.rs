@@ -27,7 +27,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "eigh_expander",
-    summary: "turn the custom call Eigh into loops of Jacobi rotations",
+    summary: "replace the custom call Eigh by loops of Jacobi rotations",
     keeps: Keeps::Values,
     example: "\
 HloModule eigh_expander

@@ -15,17 +15,17 @@ use hlo_ir::{Family, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "element_type_converter",
-    summary: "compute and move elements of one float type in another",
+    summary: "compute and move elements of one float type in another type",
     keeps: Keeps::Values,
     options: &[
         OptionInfo {
             name: "from",
-            summary: "the type that goes",
+            summary: "element type to replace",
             default: OptionValue::Choice { word: "bf16", of: NARROW_FLOATS },
         },
         OptionInfo {
             name: "to",
-            summary: "the type in its place",
+            summary: "element type that replaces it",
             default: OptionValue::Choice { word: "f32", of: WIDE_FLOATS },
         },
     ],

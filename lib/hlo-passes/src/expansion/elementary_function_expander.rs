@@ -18,7 +18,7 @@ use std::f64::consts::LN_2;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "elementary-function-expander",
-    summary: "put operations that every backend has in place of inverse and hyperbolic functions, erf and mulhi",
+    summary: "replace inverse and hyperbolic functions, erf and mulhi by operations that every backend has",
     keeps: Keeps::Values,
     example: "\
 HloModule elementary_function_expander

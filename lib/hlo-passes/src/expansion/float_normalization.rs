@@ -19,7 +19,7 @@ macro_rules! normalizations {
         #[doc = concat!("The registry's entry for `", $name, "`.")]
         pub static $info: PassInfo = PassInfo {
             name: concat!("float-normalization-", $name),
-            summary: concat!("compute on ", $name, " in a wider type"),
+            summary: concat!("perform arithmetic on ", $name, " in a wider type"),
             keeps: Keeps::$keeps,
             example: concat!(
                 "HloModule float_normalization\n\nENTRY e {\n  x = ", $name, "[4] parameter(0)\n  y = ",

@@ -18,10 +18,10 @@ use hlo_ir::{InstrId, Module, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "gather_expander",
-    summary: "turn gathers into loops of dynamic slices, those of one index into a slice",
+    summary: "replace gathers by loops of dynamic slices, or by one slice for a single index vector",
     options: &[OptionInfo {
         name: "mode",
-        summary: "which gathers: all, or those of one index vector",
+        summary: "whether to expand all gathers, or only those with one index vector",
         default: OptionValue::Choice { word: "all", of: &["all", "simple"] },
     }],
     example: "\

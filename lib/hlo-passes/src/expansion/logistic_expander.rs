@@ -15,7 +15,7 @@ use hlo_ir::{ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "logistic-expander",
-    summary: "put 1 / (1 + exp(-x)) in place of logistic(x)",
+    summary: "replace logistic(x) by 1 / (1 + exp(-x))",
     keeps: Keeps::Values,
     example: "\
 HloModule logistic_expander

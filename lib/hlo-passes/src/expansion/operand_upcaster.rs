@@ -25,10 +25,10 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
-    summary: "what the runtime lacks an element type for (convolutions, factors, sums in f64), on a wider type",
+    summary: "compute in a wider type where the runtime lacks one (convolutions, factorisations, f64 sums)",
     options: &[OptionInfo {
         name: "products",
-        summary: "widen the operands of products to the type of the result",
+        summary: "whether to widen the operands of products to the type of the result",
         default: OptionValue::Switch(true),
     }],
     example: "\
@@ -62,13 +62,13 @@ static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "upcast-narrow-product",
-        "dot(x, y) of floats of fewer than 16 bits → dot(convert(x), convert(y)), and convert(dot(x, y)) for such a result",
+        "dot(x, y) of floats of fewer than 16 bits → dot(convert(x), convert(y)); convert(dot(x, y)) for such a result",
         &[Opcode::Dot],
         upcast_narrow_product,
     ),
     Pattern::new(
         "upcast-linear-algebra",
-        "cholesky(a) of a narrow type → convert(cholesky(convert(a))), and triangular-solve alike",
+        "cholesky(a) of a narrow type → convert(cholesky(convert(a))); also triangular-solve",
         &[Opcode::Cholesky, Opcode::TriangularSolve],
         upcast_narrow,
     ),
@@ -82,7 +82,7 @@ static PATTERNS: &[Pattern] = &[
 
 static PRODUCTS: &[Pattern] = &[Pattern::new(
     "upcast-product",
-    "dot(x, y) of a wider type than x and y → dot(convert(x), convert(y)), and convolution alike",
+    "dot(x, y) of a wider type than x and y → dot(convert(x), convert(y)); also convolution",
     &[Opcode::Dot, Opcode::Convolution],
     upcast_product,
 )];

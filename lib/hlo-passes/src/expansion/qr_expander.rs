@@ -23,7 +23,7 @@ use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "qr_expander",
-    summary: "turn the custom calls Qr and ProductOfElementaryHouseholderReflectors into loops",
+    summary: "replace the custom calls Qr and ProductOfElementaryHouseholderReflectors by loops",
     keeps: Keeps::Values,
     example: "\
 HloModule qr_expander

@@ -21,7 +21,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ragged-dot-rewriter",
-    summary: "ragged products by products of whole matrices and masks",
+    summary: "replace ragged products by products of whole matrices and masks",
     keeps: Keeps::Values,
     example: "\
 HloModule ragged_dot_rewriter

@@ -14,7 +14,7 @@ use hlo_ir::{ArrayShape, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reshape-decomposer",
-    summary: "make bitcasts of reshapes, with copies of what is not row-major",
+    summary: "replace reshapes by bitcasts, with copies of arrays that are not row-major",
     example: "\
 HloModule reshape_decomposer
 

@@ -16,7 +16,7 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "result_caster",
-    summary: "convert the results of products to narrower types than their operands have",
+    summary: "compute products in the type of their operands, then convert to a narrower result type",
     keeps: Keeps::Values,
     example: "\
 HloModule result_caster
@@ -30,7 +30,7 @@ ENTRY e {
     patterns: &[&[
         Pattern::new(
             "cast-result",
-            "dot(x, y) of a narrower type than x and y → convert(dot(x, y)), and convolution alike",
+            "dot(x, y) of a narrower type than x and y → convert(dot(x, y)); also convolution",
             &[Opcode::Dot, Opcode::Convolution],
             cast,
         ),
@@ -42,7 +42,7 @@ ENTRY e {
 /// Converts sums of floats to integers, and of complex numbers to real ones, after the product.
 pub(crate) const CAST_SUM: Pattern = Pattern::new(
     "cast-sum-of-floats",
-    "dot(x, y) of integers, x or y of floats → convert(dot(x, y)); of reals, x and y complex → real(dot(x, y)); convolution alike",
+    "dot(x, y) to integers of floats x or y → convert(dot(x, y)); to reals of complex x and y → real(dot(x, y)); also convolution",
     &[Opcode::Dot, Opcode::Convolution],
     cast_sum,
 );

@@ -19,10 +19,10 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "rng-bit-generator-expander",
-    summary: "put the integer arithmetic of ThreeFry and Philox in place of rng-bit-generator",
+    summary: "replace rng-bit-generator by the integer arithmetic of ThreeFry and Philox",
     options: &[OptionInfo {
         name: "default",
-        summary: "the algorithm that rng_default stands for",
+        summary: "algorithm to use for rng_default",
         default: OptionValue::Choice { word: "philox", of: &["philox", "three-fry"] },
     }],
     example: "\

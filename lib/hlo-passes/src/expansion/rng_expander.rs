@@ -22,7 +22,7 @@ use hlo_ir::{ElementType, FloatFormat, InstrId, Module, Op, streams};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "rng_expander",
-    summary: "make all random numbers from doubles, and note each instruction's stream of them",
+    summary: "compute random numbers from doubles, and record the stream that each instruction draws from",
     example: "\
 HloModule rng_expander
 

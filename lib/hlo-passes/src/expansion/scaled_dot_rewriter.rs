@@ -17,7 +17,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scaled-dot-rewriter",
-    summary: "products with scales by products of operands that are multiplied with them",
+    summary: "replace scaled products by products of operands multiplied by their scales",
     keeps: Keeps::Values,
     example: "\
 HloModule scaled_dot_rewriter

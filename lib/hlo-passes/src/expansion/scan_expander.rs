@@ -23,7 +23,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scan_expander",
-    summary: "turn scans into loops",
+    summary: "replace scans by loops",
     example: "\
 HloModule scan_expander
 

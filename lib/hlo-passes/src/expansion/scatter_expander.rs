@@ -28,10 +28,10 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter_expander",
-    summary: "turn scatters into loops of updates, those of one index into an update",
+    summary: "replace scatters by loops of updates, or by one update for a single index vector",
     options: &[OptionInfo {
         name: "mode",
-        summary: "which scatters: all, or those of one index vector",
+        summary: "whether to expand all scatters, or only those with one index vector",
         default: OptionValue::Choice { word: "all", of: &["all", "simple"] },
     }],
     example: "\

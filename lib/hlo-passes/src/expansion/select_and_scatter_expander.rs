@@ -17,7 +17,7 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "select_and_scatter_expander",
-    summary: "turn select-and-scatter into a reduce-window of indices and a scatter",
+    summary: "replace select-and-scatter by a reduce-window of indices and a scatter",
     example: "\
 HloModule select_and_scatter_expander
 

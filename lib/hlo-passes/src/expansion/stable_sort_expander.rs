@@ -19,7 +19,7 @@ use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "stable-sort-expander",
-    summary: "sort stably by comparing the places of equal elements",
+    summary: "make sorts stable by comparing the positions of equal elements",
     example: "\
 HloModule stable_sort_expander
 

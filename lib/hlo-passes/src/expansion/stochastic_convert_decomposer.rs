@@ -18,7 +18,7 @@ use hlo_ir::{ElementType, FloatFormat, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "stochastic_convert_decomposer",
-    summary: "put the arithmetic of stochastic rounding in place of stochastic-convert",
+    summary: "replace stochastic-convert by the arithmetic of stochastic rounding",
     example: "\
 HloModule stochastic_convert_decomposer
 

@@ -17,7 +17,7 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "topk-decomposer",
-    summary: "turn topk into a sort and slices",
+    summary: "replace topk by a sort and slices",
     example: "\
 HloModule topk_decomposer
 

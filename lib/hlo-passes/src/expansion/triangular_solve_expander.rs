@@ -18,7 +18,7 @@ use hlo_ir::{InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "triangular_solve_expander",
-    summary: "turn triangular systems of equations into loops",
+    summary: "replace triangular solves by loops",
     keeps: Keeps::Values,
     example: "\
 HloModule triangular_solve_expander

@@ -69,7 +69,7 @@ pub(crate) enum Step {
 
 /// The options of `fix`.
 pub static FIX_OPTIONS: &[OptionInfo] =
-    &[OptionInfo { name: "limit", summary: "the largest number of rounds", default: OptionValue::Count(25) }];
+    &[OptionInfo { name: "limit", summary: "maximum number of rounds", default: OptionValue::Count(25) }];
 
 /// Maximum nesting depth of `fix`, named pipelines and files. It limits recursion.
 const MAX_NESTING: usize = 32;

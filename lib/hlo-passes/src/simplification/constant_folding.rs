@@ -21,12 +21,12 @@ pub static INFO: PassInfo = PassInfo {
     options: &[
         OptionInfo {
             name: "max-elements",
-            summary: "the largest number of elements of a result that is folded",
+            summary: "maximum number of elements in a folded result",
             default: OptionValue::Count(4096),
         },
         OptionInfo {
             name: "max-operations",
-            summary: "the largest number of element operations that one instruction may take",
+            summary: "maximum number of element operations to evaluate one instruction",
             default: OptionValue::Count(1_000_000),
         },
     ],

@@ -21,7 +21,7 @@ use std::slice::from_ref;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-mover",
-    summary: "move narrowing conversions up and widening ones down, past data movement",
+    summary: "move narrowing conversions before data movement, and widening ones after it",
     example: "\
 HloModule convert_mover
 

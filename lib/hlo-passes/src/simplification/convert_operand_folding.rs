@@ -35,7 +35,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "fold-convert",
-    "dot(convert(x), convert(y)) → dot(x, y) of the same result type; so convolution",
+    "dot(convert(x), convert(y)) → dot(x, y) with the same result type; also convolution",
     &[Opcode::Dot, Opcode::Convolution],
     fold,
 )];

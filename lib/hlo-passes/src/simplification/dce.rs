@@ -16,7 +16,7 @@ use hlo_ir::{InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dce",
-    summary: "remove instructions without users or side effects, and computations that are not called",
+    summary: "remove unused instructions without side effects, and computations that are not called",
     example: "\
 HloModule dce
 

@@ -22,7 +22,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_decomposer",
-    summary: "express dots by batched products of matrices, with transposes and reshapes",
+    summary: "replace dots by batched matrix products, with transposes and reshapes",
     example: "\
 HloModule dot_decomposer
 
@@ -38,7 +38,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "canonical-dot",
-    "dot → reshape(dot(reshape(transpose(x)), reshape(transpose(y)))) with one contracting dimension and one free one a side",
+    "dot → reshape(dot(reshape(transpose(x)), reshape(transpose(y)))) with one contracting and one free dimension per side",
     &[Opcode::Dot],
     canonicalize,
 )];

@@ -18,7 +18,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_dimension_merger",
-    summary: "merge neighbouring batch dimensions of dots",
+    summary: "merge adjacent batch dimensions of dots",
     example: "\
 HloModule dot_dimension_merger
 

@@ -19,10 +19,10 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_dimension_normalizer",
-    summary: "make the contracting dimensions of dots one",
+    summary: "merge the contracting dimensions of each dot into one",
     options: &[OptionInfo {
         name: "free-dimensions",
-        summary: "make the other dimensions but those of batches one, too",
+        summary: "whether to merge the free dimensions of each operand too",
         default: OptionValue::Switch(false),
     }],
     example: "\
@@ -54,7 +54,7 @@ static CONTRACTED: &[Pattern] = &[Pattern::new(
 
 static FREE: &[Pattern] = &[Pattern::new(
     "one-free",
-    "dot of operands with several free dimensions → dot of operands with one, reshaped",
+    "dot of operands with several free dimensions → dot of operands with one free dimension, reshaped",
     &[Opcode::Dot],
     one_free,
 )];

@@ -20,10 +20,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot-merger",
-    summary: "make one dot of those that share an operand",
+    summary: "merge dots that share an operand",
     options: &[OptionInfo {
         name: "max-bytes",
-        summary: "the largest sum of sizes of operands and result of a dot that is merged",
+        summary: "maximum bytes of the operands and the result of each dot to merge",
         default: OptionValue::Count(32 << 20),
     }],
     example: "\

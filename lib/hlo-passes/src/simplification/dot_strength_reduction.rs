@@ -20,7 +20,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot-strength-reduction",
-    summary: "make products of vectors sums of products of their elements",
+    summary: "replace products of vectors by sums of elementwise products",
     keeps: Keeps::Values,
     patterns: &[PATTERNS],
     example: "\
@@ -37,7 +37,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "dot-reduce",
-    "dot without free dimensions but of size 1 → reduce(multiply(x, y))",
+    "dot without free dimensions, except of size 1 → reduce(multiply(x, y))",
     &[Opcode::Dot],
     dot_reduce,
 )];

@@ -17,7 +17,7 @@ use hlo_ir::{ElementType, InstrId, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic-dimension-simplifier",
-    summary: "simplify lists of sizes: concatenations, slices and reshapes of s32",
+    summary: "simplify concatenations, slices and reshapes of lists of sizes (s32)",
     example: "\
 HloModule dynamic_dimension_simplifier
 
@@ -42,14 +42,14 @@ static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "sizes-slice",
-        "slice(concatenate(…, a, …)) inside a → slice(a), a itself if it is all of it",
+        "slice(concatenate(…, a, …)) inside a → slice(a), or a if the slice contains all of it",
         &[Opcode::Slice],
         slice,
     ),
     Pattern::new("sizes-reshape", "reshape(reshape(a)) → reshape(a)", &[Opcode::Reshape], |cx, id| {
         are_sizes(cx, id).then(|| reshape_reshape(cx, id)).flatten()
     }),
-    Pattern::new("sizes-same", "reshape(a) to the sizes of a → a", &[Opcode::Reshape], |cx, id| {
+    Pattern::new("sizes-same", "reshape(a) to the dimensions of a → a", &[Opcode::Reshape], |cx, id| {
         are_sizes(cx, id).then(|| reshape_same(cx, id)).flatten()
     }),
 ];

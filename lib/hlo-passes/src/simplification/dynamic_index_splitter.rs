@@ -15,7 +15,7 @@ use hlo_ir::{InstrId, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic-index-splitter",
-    summary: "give dynamic slices and updates their indices as scalars",
+    summary: "split the index arrays of dynamic slices and updates into scalars",
     example: "\
 HloModule dynamic_index_splitter
 
@@ -31,7 +31,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "split-index",
-    "dynamic-slice(x, i) → dynamic-slice(x, i[0], i[1], …); so dynamic-update-slice",
+    "dynamic-slice(x, i) → dynamic-slice(x, i[0], i[1], …); also dynamic-update-slice",
     &[Opcode::DynamicSlice, Opcode::DynamicUpdateSlice],
     split,
 )];

@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "excess-precision",
-    summary: "chains of operations on bf16 and f16 in f32, rounded where they end only",
+    summary: "compute chains of bf16 and f16 operations in f32, and round only at the end",
     keeps: Keeps::Values,
     example: "\
 HloModule excess_precision

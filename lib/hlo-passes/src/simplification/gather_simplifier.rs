@@ -22,7 +22,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "gather_simplifier",
-    summary: "express gathers by those of index vectors in a list and windows of the operand's rank",
+    summary: "convert gathers to a form with a list of index vectors and windows of the operand's rank",
     example: "\
 HloModule gather_simplifier
 
@@ -38,7 +38,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "simplify-gather",
-    "gather → gather with offset_dims={1,2,…}, collapsed_slice_dims={}, index_vector_dim=1, of a matrix of indices",
+    "gather → gather with a matrix of indices, offset_dims={1,2,…}, collapsed_slice_dims={}, index_vector_dim=1",
     &[Opcode::Gather],
     simplify,
 )];

@@ -16,10 +16,10 @@ use std::hash::{BuildHasher, RandomState};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "literal-canonicalizer",
-    summary: "make constants with equal literals share the memory of their elements (what prints is the same)",
+    summary: "let constants with equal literals share memory (the text form does not change)",
     options: &[OptionInfo {
         name: "min-size-bytes",
-        summary: "the smallest array that is looked at, in bytes",
+        summary: "minimum size in bytes of the arrays that share memory",
         default: OptionValue::Count(0),
     }],
     example: "\

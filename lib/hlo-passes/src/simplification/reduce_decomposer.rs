@@ -42,19 +42,19 @@ ENTRY e {
 static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "one-layout",
-        "reduce(x, y) of arrays in several layouts → reduce(x, copy(y)), all in that of the first",
+        "reduce(x, y) with different layouts → reduce(x, copy(y)), all with the layout of the first",
         &[Opcode::Reduce],
         one_layout,
     ),
     Pattern::new(
         "reduce-and-copy",
-        "reduce in another layout than its operand → copy(reduce)",
+        "reduce with another layout than its operand → copy(reduce)",
         &[Opcode::Reduce],
         reduce_and_copy,
     ),
     Pattern::new(
         "convert-and-copy",
-        "convert(reduce) in another layout than its operand → copy(convert(reduce))",
+        "convert(reduce) with another layout than its operand → copy(convert(reduce))",
         &[Opcode::Convert],
         convert_and_copy,
     ),

@@ -33,10 +33,10 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, 
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reduce-window-rewriter",
-    summary: "cumulative sums, products and extrema by blocks: linear work instead of quadratic",
+    summary: "compute cumulative sums, products and extrema in blocks: linear work instead of quadratic",
     options: &[OptionInfo {
         name: "few-lines",
-        summary: "only reductions along fewer than 8 lines: what compiled code makes of others is linear work as it is",
+        summary: "whether to rewrite only reductions along fewer than 8 lines (compiled code does the others in linear time)",
         default: OptionValue::Switch(false),
     }],
     keeps: Keeps::Values,
@@ -69,7 +69,7 @@ static FEW_LINES: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, LINES))]]
 const fn pattern(apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>) -> Pattern {
     Pattern::new(
         "rewrite-cumulative",
-        "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
+        "reduce-window(x, init) of all preceding elements → the same in blocks of 16, and over the totals of the blocks",
         &[Opcode::ReduceWindow],
         apply,
     )

@@ -20,7 +20,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ReduceWindowToReduceAndBroadcast",
-    summary: "reduce once where every window covers the whole array",
+    summary: "replace a reduce-window whose windows all cover the whole array by a reduce",
     example: "\
 HloModule reduce_window_to_reduce
 
@@ -43,7 +43,7 @@ ENTRY e {
 /// The pattern, which `algsimp` uses too.
 pub(crate) static WHOLE_WINDOW: &[Pattern] = &[Pattern::new(
     "whole-window",
-    "reduce-window(x, init) of windows that have all elements → broadcast(reduce(x, init))",
+    "reduce-window(x, init) whose windows contain all elements → broadcast(reduce(x, init))",
     &[Opcode::ReduceWindow],
     rewrite,
 )];

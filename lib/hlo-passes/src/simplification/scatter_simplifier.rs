@@ -24,7 +24,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter_simplifier",
-    summary: "express scatters by those of index vectors in a list and windows of the operand's rank",
+    summary: "convert scatters to a form with a list of index vectors and windows of the operand's rank",
     example: "\
 HloModule scatter_simplifier
 
@@ -48,13 +48,13 @@ ENTRY e {
 static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "simplify-scatter",
-        "scatter → scatter with update_window_dims={1,2,…}, inserted_window_dims={}, index_vector_dim=1, of a matrix of indices",
+        "scatter → scatter with a matrix of indices, update_window_dims={1,2,…}, inserted_window_dims={}, index_vector_dim=1",
         &[Opcode::Scatter],
         simplify,
     ),
     Pattern::new(
         "scatter-into-scalar",
-        "scatter(x, i, u) of scalars x and u → its function of x and u",
+        "scatter(x, i, u) of scalars x and u → the update computation applied to x and u",
         &[Opcode::Scatter],
         into_scalar,
     ),

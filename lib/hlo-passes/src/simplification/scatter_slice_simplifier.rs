@@ -16,7 +16,7 @@ use hlo_ir::{InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter-slice-simplifier",
-    summary: "scatter to the part of an array that is used",
+    summary: "scatter only to the part of an array that is used",
     example: "\
 HloModule scatter_slice_simplifier
 
@@ -40,7 +40,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "scatter-to-slice",
-    "slice(scatter(x, i, u)) from the first elements on → scatter(slice(x), i, u)",
+    "slice(scatter(x, i, u)) that starts at 0 → scatter(slice(x), i, u)",
     &[Opcode::Slice],
     simplify,
 )];

@@ -23,10 +23,10 @@ use hlo_ir::{ElementType, FloatFormat, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-fp-conversions",
-    summary: "make one conversion of chains of conversions between floats",
+    summary: "merge chains of conversions between floats into one conversion",
     options: &[OptionInfo {
         name: "excess-precision",
-        summary: "whether conversions that round go too, so that results have more bits than the program asks for",
+        summary: "whether to remove conversions that round too, so that results have excess precision",
         default: OptionValue::Switch(false),
     }],
     example: "\
@@ -47,7 +47,7 @@ ENTRY e {
 
 static EXACT: &[Pattern] = &[Pattern::new(
     "exact-chain",
-    "convert(convert(x)) between floats → convert(x) or x, if the type between has every value of x's",
+    "convert(convert(x)) between floats → convert(x) or x, if the inner conversion is exact",
     &[Opcode::Convert],
     |cx, id| shorten(cx, id, has_every_value),
 )];

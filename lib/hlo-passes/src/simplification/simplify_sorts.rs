@@ -16,7 +16,7 @@ use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-sorts",
-    summary: "remove operands of sorts that nothing uses",
+    summary: "remove unused operands of sorts",
     example: "\
 HloModule simplify_sorts
 
@@ -41,7 +41,7 @@ ENTRY e {
 
 static PATTERNS: &[Pattern] = &[Pattern::new(
     "unused-operand",
-    "sort(x, y) of which y is neither used nor compared → sort(x)",
+    "sort(x, y), if y is neither used nor compared → sort(x)",
     &[Opcode::Sort],
     remove_unused,
 )];

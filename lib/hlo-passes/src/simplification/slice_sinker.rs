@@ -28,7 +28,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "slice-sinker",
-    summary: "compute once on whole arrays what is computed on slices that cover them",
+    summary: "replace operations on slices that cover their arrays by one operation on the whole arrays",
     example: "\
 HloModule slice_sinker
 

@@ -43,7 +43,7 @@ static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "convolution-of-transpose",
-        "convolution(transpose(x), k), convolution(x, transpose(k)) → convolution(x, k) with other dim_labels; so under convert",
+        "convolution(transpose(x), k), convolution(x, transpose(k)) → convolution(x, k) with other dim_labels; also below convert",
         &[Opcode::Convolution],
         convolution_of_transpose,
     ),

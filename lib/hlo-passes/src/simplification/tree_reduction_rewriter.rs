@@ -30,10 +30,10 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "tree_reduction_rewriter",
-    summary: "make long reductions in steps, for a smaller error",
+    summary: "split long reductions into steps, for a smaller rounding error",
     options: &[OptionInfo {
         name: "window",
-        summary: "how many elements along a dimension are combined in a step (at least 2)",
+        summary: "number of elements to combine along a dimension in each step (at least 2)",
         default: OptionValue::Count(32),
     }],
     keeps: Keeps::Values,

@@ -16,7 +16,7 @@ use hlo_ir::{InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "tuple-simplifier",
-    summary: "replace get-tuple-element of tuple by the element, and a tuple taken apart and made again by itself",
+    summary: "replace get-tuple-element of a tuple by the element, and a rebuilt tuple by the original",
     example: "\
 HloModule tuple_simplifier
 

@@ -15,7 +15,7 @@ use hlo_ir::{Family, InstrId, Literal, Op};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "zero_sized_hlo_elimination",
-    summary: "replace what computes arrays without elements by constants",
+    summary: "replace operations whose results are empty by constants",
     example: "\
 HloModule zero_sized_hlo_elimination
 
@@ -30,7 +30,7 @@ ENTRY e {
 };
 
 static PATTERNS: &[Pattern] =
-    &[Pattern::new("zero-sized", "op(…) of a shape without elements → constant({})", &[], eliminate)];
+    &[Pattern::new("zero-sized", "op(…) of an empty shape → constant({})", &[], eliminate)];
 
 fn eliminate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.array(id).filter(|a| a.dims.contains(&0))?;

@@ -40,7 +40,7 @@ use values::Values;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "copy-insertion",
-    summary: "copy values that would have to share memory with others while both are needed",
+    summary: "copy values that would otherwise share memory with others while both are needed",
     example: "\
 HloModule copy_insertion
 

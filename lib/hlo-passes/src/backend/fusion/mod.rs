@@ -29,7 +29,7 @@ use std::collections::{BTreeSet, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "fusion",
-    summary: "put instructions that can share a loop into fusions",
+    summary: "combine instructions that can share a loop into fusions",
     options: &[OptionInfo {
         name: "multi-output",
         summary: "whether a fusion may have several results",

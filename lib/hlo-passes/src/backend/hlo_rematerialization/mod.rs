@@ -31,10 +31,10 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-rematerialization",
-    summary: "compute values again instead of keeping them, until a scheduled module fits in a limit of memory",
+    summary: "recompute values instead of keeping them, until a scheduled module fits in a memory limit",
     options: &[OptionInfo {
         name: "memory-limit",
-        summary: "how many bytes of temporaries may be live at a time",
+        summary: "maximum bytes of temporaries that are live at the same time",
         default: OptionValue::Count(16 << 30),
     }],
     schedule: Schedule::Needed,

@@ -34,7 +34,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offload-legalize",
-    summary: "move copies that change layouts in the host's memory to where values are back on the device",
+    summary: "move copies that change layouts in host memory to after the move back to the device",
     example: "\
 HloModule host_offload_legalize
 

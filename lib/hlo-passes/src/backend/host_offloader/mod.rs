@@ -44,21 +44,21 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offloader",
-    summary: "put values that move to the host in its memory, with copies there and back",
+    summary: "place values that move to the host in its memory, with copies there and back",
     options: &[
         OptionInfo {
             name: "assume-overwritten",
-            summary: "true if no element of a broadcast is read that updates in the host's memory have not written",
+            summary: "whether each element of a broadcast in host memory is updated before it is read",
             default: OptionValue::Switch(false),
         },
         OptionInfo {
             name: "host-compute",
-            summary: "false if computing with values in the host's memory is an error",
+            summary: "whether computing with values in host memory is allowed (otherwise it is an error)",
             default: OptionValue::Switch(true),
         },
         OptionInfo {
             name: "host-copies",
-            summary: "true if copies within the host's memory are none even then",
+            summary: "whether copies within host memory are allowed even with `host-compute=false`",
             default: OptionValue::Switch(false),
         },
     ],

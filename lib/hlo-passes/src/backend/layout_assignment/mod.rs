@@ -51,7 +51,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "layout-assignment",
-    summary: "decide the layouts inside the module by those of the entry and of custom calls",
+    summary: "choose the layouts inside the module from those of the entry and of custom calls",
     example: "\
 HloModule layout_assignment
 

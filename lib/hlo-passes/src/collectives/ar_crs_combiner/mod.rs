@@ -41,16 +41,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ar-crs-combiner",
-    summary: "make one sum over all devices of sums over partitions that sums over replicas follow",
+    summary: "merge sums over partitions with later sums over replicas into sums over all devices",
     options: &[
         OptionInfo {
             name: "partitions",
-            summary: "how many partitions there are; 0: as many as the module says",
+            summary: "number of partitions; 0: the number that the module states",
             default: OptionValue::Count(0),
         },
         OptionInfo {
             name: "spmd",
-            summary: "true if all partitions run one program, false if the module has each one's",
+            summary: "whether all partitions run one program (otherwise the module contains one for each)",
             default: OptionValue::Switch(true),
         },
     ],

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-conditional",
-    summary: "remove conditionals of which one branch always runs, and results and arguments that are not used",
+    summary: "remove conditionals whose branch is known, and unused results and arguments of others",
     example: "\
 HloModule simplify_conditional
 

@@ -37,16 +37,16 @@ use std::collections::HashSet;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-while-loops",
-    summary: "remove loops that run never or once, and elements of the state that need not be in it",
+    summary: "remove loops that run at most once, and unneeded elements of the state of others",
     options: &[
         OptionInfo {
             name: "full-unroll-up-to",
-            summary: "loops that run so often at most become copies of their bodies",
+            summary: "maximum trip count of the loops to replace by copies of their bodies",
             default: OptionValue::Count(1),
         },
         OptionInfo {
             name: "unroll",
-            summary: "how many copies of its body the body of another loop becomes, if it is known how often that runs",
+            summary: "number of copies of the body to run per iteration in other loops with a known trip count",
             default: OptionValue::Count(1),
         },
     ],

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "applied_computation_expander",
-    summary: "turn what applies a computation that is no function of scalars into loops of calls",
+    summary: "replace operations whose applied computation is not a simple scalar function by loops of calls",
     example: "\
 HloModule applied_computation_expander
 

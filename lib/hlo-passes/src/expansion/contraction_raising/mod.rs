@@ -46,7 +46,7 @@ use hlo_ir::{InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-raising",
-    summary: "contractions by products, convolutions, reductions and moves of elements, where these compute the same",
+    summary: "replace contractions by equivalent products, convolutions, reductions and data movement",
     keeps: crate::Keeps::Values,
     example: "\
 HloModule contraction_raising

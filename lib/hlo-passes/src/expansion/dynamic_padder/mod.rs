@@ -48,7 +48,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic_padder",
-    summary: "make arrays of dynamic sizes static ones of their bounds, and their sizes values",
+    summary: "replace dynamic arrays by static arrays of their bounds, and compute the sizes as values",
     example: "\
 HloModule dynamic_padder
 

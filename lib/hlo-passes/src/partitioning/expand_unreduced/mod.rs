@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "expand-unreduced",
-    summary: "write what devices do with summands of arrays (shardings that are `unreduced`)",
+    summary: "replace `unreduced` shardings by summands on each device, and collectives that add them",
     keeps: Keeps::Values,
     example: "\
 HloModule expand_unreduced, num_partitions=2

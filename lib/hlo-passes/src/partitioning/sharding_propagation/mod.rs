@@ -28,7 +28,7 @@ use state::State;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sharding-propagation",
-    summary: "give values the shardings that follow from those that are written",
+    summary: "derive the shardings of values from those that the module specifies",
     example: "\
 HloModule sharding_propagation, num_partitions=2
 

@@ -45,7 +45,7 @@ use partitioner::Partitioner;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "spmd-partitioning",
-    summary: "make the program of one device out of one for all, by the shardings of its values",
+    summary: "turn the program for all devices into the program of one device, according to its shardings",
     keeps: Keeps::Values,
     example: "\
 HloModule spmd_partitioning, num_partitions=2

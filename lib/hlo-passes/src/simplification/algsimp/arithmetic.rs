@@ -37,7 +37,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("divide-one", "divide(x, 1) → x", &[Opcode::Divide], divide_one),
     Pattern::new(
         "divide-power-of-two",
-        "divide(x, 2^k) → multiply(x, 2^-k) (floats, several k too), shift-right-logical(x, k) (unsigned integers)",
+        "divide(x, 2^k) → multiply(x, 2^-k) (floats, also with several k), shift-right-logical(x, k) (unsigned integers)",
         &[Opcode::Divide],
         divide_power_of_two,
     ),
@@ -73,16 +73,16 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Maximum, Opcode::Minimum],
         extremum_neutral,
     ),
-    Pattern::new("idempotent", "floor(floor(x)) → floor(x); so ceil, rounding, sign", ROUNDING, idempotent),
+    Pattern::new("idempotent", "floor(floor(x)) → floor(x); also ceil, rounding, sign", ROUNDING, idempotent),
     Pattern::new(
         "narrow-operands",
-        "op(broadcast(a), broadcast(b)) → broadcast(op(a, b)) for scalars a, b, or arrays broadcast alike",
+        "op(broadcast(a), broadcast(b)) → broadcast(op(a, b)) for scalars a, b, or arrays with equal broadcast dimensions",
         Opcode::ELEMENTWISE,
         narrow_operands,
     ),
     Pattern::new(
         "add-constants",
-        "add(add(x, c1), c2) → add(x, add(c1, c2)) (integers); so multiply, and, or, xor; maximum, minimum of floats too",
+        "add(add(x, c1), c2) → add(x, add(c1, c2)) (integers); also multiply, and, or, xor; maximum, minimum (also floats)",
         Opcode::ASSOCIATIVE,
         merge_constants,
     ),

@@ -16,7 +16,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("xor-xor", "xor(xor(x, y), y) → x", &[Opcode::Xor], xor_xor),
     Pattern::new(
         "shift-out",
-        "shift by the width or more → 0; shift-right-arithmetic → by the width less 1",
+        "shift by the bit width or more → 0; shift-right-arithmetic → shift by the bit width minus 1",
         SHIFTS,
         shift_out,
     ),

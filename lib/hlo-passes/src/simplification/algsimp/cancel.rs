@@ -22,19 +22,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "constant-subtract",
-        "add(subtract(c1, x), c2) → subtract(c1 + c2, x); so subtract(c2, add(x, c1)), subtract(c2, subtract(c1, x)) (integers)",
+        "add(subtract(c1, x), c2) → subtract(c1 + c2, x); also subtract(c2, add(x, c1)), subtract(c2, subtract(c1, x)) (integers)",
         &[Opcode::Add, Opcode::Subtract],
         constant_subtract,
     ),
     Pattern::new(
         "distribute",
-        "add(multiply(x, z), multiply(y, z)) → multiply(add(x, y), z) (integers); so subtract",
+        "add(multiply(x, z), multiply(y, z)) → multiply(add(x, y), z) (integers); also subtract",
         &[Opcode::Add, Opcode::Subtract],
         distribute,
     ),
     Pattern::new(
         "multiply-negate",
-        "multiply(negate(x), negate(y)) → multiply(x, y); so divide (floats)",
+        "multiply(negate(x), negate(y)) → multiply(x, y); also divide (floats)",
         &[Opcode::Multiply, Opcode::Divide],
         multiply_negate,
     ),
@@ -46,7 +46,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "abs-nonnegative",
-        "abs(x) → x where x is exponential(y), multiply(y, y) or another float that is never below +0",
+        "abs(x) → x, if x is exponential(y), multiply(y, y) or another float that is never below +0",
         &[Opcode::Abs],
         abs_nonnegative,
     ),

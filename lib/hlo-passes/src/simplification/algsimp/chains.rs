@@ -15,7 +15,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[Pattern::new(
     "reshapes-transposes",
-    "reshape(transpose(reshape(x))) and longer chains of both → fewer of them, or x",
+    "reshape(transpose(reshape(x))) and longer chains of both → a shorter chain, or x",
     &[Opcode::Reshape, Opcode::Transpose],
     shorter_chain,
 )];

@@ -12,7 +12,7 @@ const COMPARE: &[Opcode] = &[Opcode::Compare];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "compare-constant-left",
-        "compare(c, x), LT → compare(x, c), GT; so every direction",
+        "compare(c, x), LT → compare(x, c), GT; also every other direction",
         COMPARE,
         compare_constant_left,
     ),
@@ -30,37 +30,37 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "compare-add",
-        "compare(add(x, c1), c2), EQ → compare(x, c2 - c1), EQ (integers); so NE, and subtract, xor",
+        "compare(add(x, c1), c2), EQ → compare(x, c2 - c1), EQ (integers); also NE, and subtract, xor",
         COMPARE,
         compare_add,
     ),
     Pattern::new(
         "compare-difference",
-        "compare(subtract(x, y), 0), EQ → compare(x, y), EQ (integers); so NE, and xor",
+        "compare(subtract(x, y), 0), EQ → compare(x, y), EQ (integers); also NE, and xor",
         COMPARE,
         compare_difference,
     ),
     Pattern::new(
         "compare-extremum",
-        "compare(maximum(x, y), x), GT → compare(y, x), GT; so LE, EQ, minimum with LT, GE, and NE (integers)",
+        "compare(maximum(x, y), x), GT → compare(y, x), GT; also LE, EQ, minimum with LT, GE, and NE (integers)",
         COMPARE,
         compare_extremum,
     ),
     Pattern::new(
         "compare-both",
-        "and(compare(x, c1), compare(x, c2)) → the one that decides, for constants on the same side; so or",
+        "and(compare(x, c1), compare(x, c2)) → the stricter one, for two upper or two lower bounds; or → the looser one",
         &[Opcode::And, Opcode::Or],
         compare_both,
     ),
     Pattern::new(
         "compare-not",
-        "compare(not(x), not(y)) → compare(y, x) (integers, predicates); so EQ and NE of negate",
+        "compare(not(x), not(y)) → compare(y, x) (integers, predicates); also EQ and NE of negate",
         COMPARE,
         compare_not,
     ),
     Pattern::new(
         "compare-keys",
-        "compare(key(x), key(y)) → compare(x, y), TOTALORDER for floats x, y of bits b, with key = select(b < 0, xor(b, greatest), b)",
+        "compare(key(x), key(y)) → compare(x, y), TOTALORDER for floats x, y with bits b and key = select(b < 0, xor(b, highest), b)",
         COMPARE,
         compare_keys,
     ),

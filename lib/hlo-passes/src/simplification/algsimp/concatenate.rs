@@ -13,7 +13,7 @@ const CONCATENATE: &[Opcode] = &[Opcode::Concatenate];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "concatenate-slices",
-        "concatenate(…, slice(x), slice(x), …) of neighbouring ranges → concatenate(…, slice(x), …), slice(x) if it is all",
+        "concatenate(…, slice(x), slice(x), …) of adjacent ranges → concatenate(…, slice(x), …), or slice(x) if no others are left",
         CONCATENATE,
         concatenate_slices,
     ),
@@ -31,18 +31,18 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "concatenate-pad",
-        "concatenate(x, broadcast(v)) → pad(x, v) for a scalar v; so in front, and on both sides",
+        "concatenate(x, broadcast(v)) → pad(x, v) for a scalar v; also in front of x, and on both sides",
         CONCATENATE,
         concatenate_pad,
     ),
     Pattern::new(
         "slice-concatenate-some",
-        "slice(concatenate(x, y, z)) without elements of x or z → slice of the concatenate without them",
+        "slice(concatenate(x, y, z)) without elements of some operands → slice of the concatenate without these operands",
         &[Opcode::Slice],
         slice_concatenate_some,
     ),
     Pattern::new("pad-pad", "pad(pad(x, v), v) → pad(x, v)", &[Opcode::Pad], pad_pad),
-    Pattern::new("pad-empty", "pad(x, v) of an x without elements → broadcast(v)", &[Opcode::Pad], pad_empty),
+    Pattern::new("pad-empty", "pad(x, v) of an empty x → broadcast(v)", &[Opcode::Pad], pad_empty),
     Pattern::new(
         "slice-pad",
         "slice(pad(x, v)) inside x → slice(x); inside the padding → broadcast(v)",

@@ -14,7 +14,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "convert-convert",
-        "convert(convert(x)) → convert(x) or x, if the inner one loses nothing",
+        "convert(convert(x)) → convert(x) or x, if the inner conversion is exact",
         &[Opcode::Convert],
         convert_convert,
     ),
@@ -32,7 +32,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "convert-narrow",
-        "convert(add(convert(x), convert(y))) to the type of x → add(x, y) (integers); so every operation that is the same there",
+        "convert(add(convert(x), convert(y))) to the type of x → add(x, y) (integers); also other operations with equal results",
         &[Opcode::Convert],
         convert_narrow,
     ),
@@ -71,7 +71,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "reduce-precision",
-        "reduce-precision(x) to the bits that x has → x; the same twice → once",
+        "reduce-precision(x) to the precision of x → x; two equal reduce-precisions → one",
         &[Opcode::ReducePrecision],
         reduce_precision,
     ),

@@ -10,19 +10,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("dot-nothing", "dot that sums over no elements → 0", &[Opcode::Dot], dot_nothing),
     Pattern::new(
         "dot-multiply",
-        "dot that sums over one element → multiply of broadcasts, of floats without products of -0",
+        "dot that sums over one element → multiply of broadcasts; for floats, products of -0 become +0",
         &[Opcode::Dot],
         dot_multiply,
     ),
     Pattern::new(
         "dot-degenerate",
-        "dot with batch dimensions of size 1, or free ones beside others → dot without them, reshaped",
+        "dot with batch dimensions of size 1, or free ones besides other free ones → dot without them, reshaped",
         &[Opcode::Dot],
         dot_degenerate,
     ),
     Pattern::new(
         "transpose-dot",
-        "transpose(dot(x, y)) that exchanges the operands' dimensions → dot(y, x)",
+        "transpose(dot(x, y)) that swaps the dimensions of the operands → dot(y, x)",
         &[Opcode::Transpose],
         transpose_dot,
     ),

@@ -10,7 +10,7 @@ const EXTREMA: &[Opcode] = &[Opcode::Maximum, Opcode::Minimum];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "extremum-again",
-        "maximum(maximum(x, y), y) → maximum(x, y); so minimum, and, or",
+        "maximum(maximum(x, y), y) → maximum(x, y); also minimum, and, or",
         &[Opcode::Maximum, Opcode::Minimum, Opcode::And, Opcode::Or],
         extremum_again,
     ),

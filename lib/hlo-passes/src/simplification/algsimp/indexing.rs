@@ -8,10 +8,10 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode, Shape};
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("gather-one", "gather of one window → dynamic-slice", &[Opcode::Gather], gather_one),
+    Pattern::new("gather-one", "gather of a single window → dynamic-slice", &[Opcode::Gather], gather_one),
     Pattern::new(
         "scatter-one",
-        "scatter of one window → dynamic-update-slice; a window outside changes nothing",
+        "scatter of a single window → dynamic-update-slice, which keeps x if the window is out of bounds",
         &[Opcode::Scatter],
         scatter_one,
     ),

@@ -7,7 +7,7 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "iota-broadcast",
-        "broadcast(iota()) → iota() along the dimension that it is broadcast to",
+        "broadcast(iota()) → iota() along the corresponding dimension of the result",
         &[Opcode::Broadcast],
         iota_broadcast,
     ),
@@ -23,15 +23,10 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Reshape],
         iota_reshape,
     ),
-    Pattern::new(
-        "iota-slice",
-        "slice(iota()) → iota(), with the start added to it (integers)",
-        &[Opcode::Slice],
-        iota_slice,
-    ),
+    Pattern::new("iota-slice", "slice(iota()) → add(iota(), start) (integers)", &[Opcode::Slice], iota_slice),
     Pattern::new(
         "iota-convert",
-        "convert(iota()) → iota() of the other type, if both types have all its values",
+        "convert(iota()) → iota() of the other type, if both types represent all its values",
         &[Opcode::Convert],
         iota_convert,
     ),

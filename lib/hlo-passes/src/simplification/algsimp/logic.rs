@@ -9,7 +9,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("not-not", "not(not(x)) → x", &[Opcode::Not], not_not),
     Pattern::new(
         "not-compare",
-        "not(compare(x, y), EQ) → compare(x, y), NE (integers: every direction)",
+        "not(compare(x, y), EQ) → compare(x, y), NE; for integers also every other direction",
         &[Opcode::Not],
         not_compare,
     ),

@@ -43,7 +43,7 @@ use crate::support::rewrite::Pattern;
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "algsimp",
-    summary: "algebraic simplification by local rewrites that keep every bit",
+    summary: "simplify expressions by local algebraic rewrites that keep every bit",
     example: "\
 HloModule algsimp
 

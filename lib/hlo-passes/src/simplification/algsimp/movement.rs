@@ -13,7 +13,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("slice-reverse", "slice(reverse(x)) → reverse(slice(x))", SLICE, slice_reverse),
     Pattern::new(
         "slice-reshape",
-        "slice(reshape(x)) → reshape(slice(x)) where what the reshape splits or joins is taken whole, but for its first dimension",
+        "slice(reshape(x)) → reshape(slice(x)), if the slice cuts only the first of the dimensions that the reshape splits or joins",
         SLICE,
         slice_reshape,
     ),
@@ -21,13 +21,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("slice-reduce", "slice(reduce(x)) → reduce(slice(x))", SLICE, slice_reduce),
     Pattern::new(
         "slice-reduce-window",
-        "slice(reduce-window(x)) → reduce-window(slice(x)) of the windows that are taken",
+        "slice(reduce-window(x)) → reduce-window(slice(x)) of the selected windows",
         SLICE,
         slice_reduce_window,
     ),
     Pattern::new(
         "gather-pad",
-        "gather(pad(x)) of windows that are whole where it is padded → pad(gather(x)), if that is no larger",
+        "gather(pad(x)) with full windows along padded dimensions → pad(gather(x)), if it is no larger than pad(x)",
         &[Opcode::Gather],
         gather_pad,
     ),
@@ -39,7 +39,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "reverse-mixed",
-        "reverse(reverse(x)) of other dimensions → reverse(x) of those in one of both",
+        "reverse(reverse(x)) of different dimensions → reverse(x) of the dimensions that only one of them reverses",
         &[Opcode::Reverse],
         reverse_mixed,
     ),

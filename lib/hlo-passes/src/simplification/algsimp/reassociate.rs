@@ -9,13 +9,13 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "constants-together",
-        "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); so multiply, and, or, xor, maximum, minimum",
+        "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); also multiply, and, or, xor, maximum, minimum",
         Opcode::ASSOCIATIVE,
         constants_together,
     ),
     Pattern::new(
         "broadcasts-together",
-        "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays broadcast alike (integers); so multiply, and, or, xor, maximum, minimum",
+        "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays with equal broadcast dimensions (integers); also multiply, and, or, xor, maximum, minimum",
         Opcode::ASSOCIATIVE,
         broadcasts_together,
     ),

@@ -9,19 +9,19 @@ use hlo_ir::{Dims, InstrId, Op, Opcode};
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "reduce-one",
-        "reduce(x, init) over sizes of 1 (or no dimension) → op(init, reshape(x))",
+        "reduce(x, init) over dimensions of size 1 (or none) → op(init, reshape(x))",
         &[Opcode::Reduce],
         reduce_one,
     ),
     Pattern::new(
         "reduce-degenerate",
-        "reduce(x) over some sizes of 1 → reduce(reshape(x)) over the others",
+        "reduce(x) over some dimensions of size 1 → reduce(reshape(x)) over the others",
         &[Opcode::Reduce],
         reduce_degenerate,
     ),
     Pattern::new(
         "reduce-reduce",
-        "reduce(reduce(x)) → reduce(x) over all dimensions (where the grouping does not matter)",
+        "reduce(reduce(x)) → reduce(x) over all dimensions (if the grouping does not matter)",
         &[Opcode::Reduce],
         reduce_reduce,
     ),

@@ -10,45 +10,40 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 const REDUCE: &[Opcode] = &[Opcode::Reduce];
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new(
-        "reduce-nothing",
-        "reduce(x, init) of no elements → broadcast(init)",
-        REDUCE,
-        reduce_nothing,
-    ),
+    Pattern::new("reduce-nothing", "reduce(x, init) of an empty x → broadcast(init)", REDUCE, reduce_nothing),
     Pattern::new(
         "reduce-reshape",
-        "reduce(reshape(x)) → reduce(x) where the reshape does not mix reduced dimensions with others",
+        "reduce(reshape(x)) → reduce(x), if the reshape does not mix reduced dimensions with others",
         REDUCE,
         reduce_reshape,
     ),
     Pattern::new(
         "reduce-transpose",
-        "reduce(transpose(x)) → reduce(x), transposed if need be (the order of elements is kept where it matters)",
+        "reduce(transpose(x)) → reduce(x), transposed if necessary (if the order of the elements matters, it is kept)",
         REDUCE,
         reduce_transpose,
     ),
     Pattern::new(
         "reduce-broadcast",
-        "reduce(broadcast(x)) over repeated dimensions → reduce(x) by maximum, minimum, and, or; x times their number by add (integers)",
+        "reduce(broadcast(x)) over repeated dimensions → reduce(x) by maximum, minimum, and, or; by add, x times the repeat count (integers)",
         REDUCE,
         reduce_broadcast,
     ),
     Pattern::new(
         "reduce-constant",
-        "reduce(c, 0) by add of equal numbers → their number times c, where every sum on the way is exact (floats)",
+        "reduce(c, 0) by add of equal numbers → c times their count, if every partial sum is exact (floats)",
         REDUCE,
         reduce_constant,
     ),
     Pattern::new(
         "reduce-concatenate",
-        "reduce(concatenate(x, y)) along its dimension → op(reduce(x), reduce(y)) (where the grouping does not matter)",
+        "reduce(concatenate(x, y)) along its dimension → op(reduce(x), reduce(y)) (if the grouping does not matter)",
         REDUCE,
         reduce_concatenate,
     ),
     Pattern::new(
         "reduce-pad",
-        "reduce(pad(x, v)) along padded dimensions → reduce(x) for a neutral v (where the grouping does not matter)",
+        "reduce(pad(x, v)) along padded dimensions → reduce(x) for a neutral v (if the grouping does not matter)",
         REDUCE,
         reduce_pad,
     ),

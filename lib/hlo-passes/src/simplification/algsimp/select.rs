@@ -30,7 +30,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "select-extremum",
-        "select(x < y, x, y) → minimum(x, y); so every order (integers)",
+        "select(x < y, x, y) → minimum(x, y); also every other order (integers)",
         SELECT,
         select_extremum,
     ),

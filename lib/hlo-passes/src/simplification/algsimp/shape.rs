@@ -6,7 +6,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("reshape-same", "reshape(x) to the sizes of x → x", &[Opcode::Reshape], reshape_same),
+    Pattern::new("reshape-same", "reshape(x) to the dimensions of x → x", &[Opcode::Reshape], reshape_same),
     Pattern::new("reshape-reshape", "reshape(reshape(x)) → reshape(x)", &[Opcode::Reshape], reshape_reshape),
     Pattern::new(
         "bitcast-reshape",
@@ -16,7 +16,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "broadcast-same",
-        "broadcast(x) to the sizes of x → x",
+        "broadcast(x) to the dimensions of x → x",
         &[Opcode::Broadcast],
         broadcast_same,
     ),
@@ -40,19 +40,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "broadcast-of-reshape",
-        "broadcast(reshape(x)) where the reshape only adds dimensions of size 1 → broadcast(x)",
+        "broadcast(reshape(x)), if the reshape only adds dimensions of size 1 → broadcast(x)",
         &[Opcode::Broadcast],
         broadcast_of_reshape,
     ),
     Pattern::new(
         "reshape-broadcast",
-        "reshape(broadcast(x)) that keeps the dimensions of x → broadcast(reshape(x) without sizes of 1)",
+        "reshape(broadcast(x)) that keeps the dimensions of x → broadcast(reshape(x) without dimensions of size 1)",
         &[Opcode::Reshape],
         reshape_of_broadcast,
     ),
     Pattern::new(
         "transpose-same",
-        "transpose(x), dimensions in order → x",
+        "transpose(x) with dimensions in order → x",
         &[Opcode::Transpose],
         transpose_same,
     ),

@@ -7,7 +7,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 use std::collections::HashMap;
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("slice-full", "slice(x) of everything → x", &[Opcode::Slice], slice_full),
+    Pattern::new("slice-full", "slice(x) of all elements → x", &[Opcode::Slice], slice_full),
     Pattern::new("slice-slice", "slice(slice(x)) → slice(x)", &[Opcode::Slice], slice_slice),
     Pattern::new(
         "slice-concatenate",
@@ -23,22 +23,27 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "slice-stride",
-        "slice(x) of one element along a dimension → stride 1 there",
+        "slice(x) of one element along a dimension → slice(x) with stride 1 in that dimension",
         &[Opcode::Slice],
         slice_stride,
     ),
-    Pattern::new("pad-nothing", "pad(x) by nothing → x", &[Opcode::Pad], pad_nothing),
+    Pattern::new("pad-nothing", "pad(x) without padding → x", &[Opcode::Pad], pad_nothing),
     Pattern::new(
         "pad-interior",
-        "pad(x) between the elements of a dimension of size 1 → not there",
+        "pad(x) with interior padding of a dimension of size 1 → pad(x) without it",
         &[Opcode::Pad],
         pad_interior,
     ),
-    Pattern::new("pad-negative", "pad(x) that only removes → slice(x)", &[Opcode::Pad], pad_negative),
+    Pattern::new(
+        "pad-negative",
+        "pad(x) that only removes elements → slice(x)",
+        &[Opcode::Pad],
+        pad_negative,
+    ),
     Pattern::new("pad-same-value", "pad(broadcast(v), v) → broadcast(v)", &[Opcode::Pad], pad_same_value),
     Pattern::new(
         "concatenate-one",
-        "concatenate(x) → x; operands without elements are dropped",
+        "concatenate(x) → x; empty operands are dropped",
         &[Opcode::Concatenate],
         concatenate_one,
     ),
@@ -50,7 +55,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "dynamic-slice-full",
-        "dynamic-slice(x) of everything → x",
+        "dynamic-slice(x) of all elements → x",
         &[Opcode::DynamicSlice],
         dynamic_slice_full,
     ),
@@ -62,7 +67,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "dynamic-update-slice-full",
-        "dynamic-update-slice(x, y) of everything → y",
+        "dynamic-update-slice(x, y) of all elements → y",
         &[Opcode::DynamicUpdateSlice],
         dynamic_update_slice_full,
     ),

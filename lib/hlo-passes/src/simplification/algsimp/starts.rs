@@ -12,13 +12,13 @@ const SLICE: &[Opcode] = &[Opcode::DynamicSlice];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "dynamic-start-zero",
-        "dynamic-slice, dynamic-update-slice of everything along a dimension → the same from 0 there",
+        "dynamic-slice, dynamic-update-slice of a whole dimension → the same with start 0 in that dimension",
         &[Opcode::DynamicSlice, Opcode::DynamicUpdateSlice],
         start_zero,
     ),
     Pattern::new(
         "dynamic-slice-iota",
-        "dynamic-slice(iota(), i) of one element → clamp(0, i, size - 1); so of a constant at equal distances",
+        "dynamic-slice(iota(), i) of one element → clamp(0, i, size - 1); also for constants of evenly spaced elements",
         SLICE,
         dynamic_slice_iota,
     ),
@@ -30,7 +30,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "dynamic-slice-reshape",
-        "dynamic-slice(reshape(x)) → reshape(dynamic-slice(x)) where the reshape adds or drops dimensions of size 1",
+        "dynamic-slice(reshape(x)) → reshape(dynamic-slice(x)), if the reshape only adds or drops dimensions of size 1",
         SLICE,
         dynamic_slice_reshape,
     ),
@@ -42,7 +42,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "dynamic-update-slice-nothing",
-        "dynamic-update-slice(x, u, i) of a u without elements → x",
+        "dynamic-update-slice(x, u, i) of an empty u → x",
         &[Opcode::DynamicUpdateSlice],
         update_nothing,
     ),

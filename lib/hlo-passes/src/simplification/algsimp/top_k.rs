@@ -7,7 +7,7 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[Pattern::new(
     "custom-call-topk",
-    "custom-call(x), TopK → topk(x), largest=true, if its comparator, if any, puts larger elements first",
+    "custom-call(x), TopK → topk(x), largest=true, if it has no comparator, or one that puts larger elements first",
     &[Opcode::CustomCall],
     custom_call_top_k,
 )];

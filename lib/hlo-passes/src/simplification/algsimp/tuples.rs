@@ -14,7 +14,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "barrier-unused",
-        "opt-barrier(tuple(x, y)) of which y is not used → opt-barrier(tuple(x))",
+        "opt-barrier(tuple(x, y)) with unused y → opt-barrier(tuple(x))",
         &[Opcode::OptBarrier],
         barrier_unused,
     ),

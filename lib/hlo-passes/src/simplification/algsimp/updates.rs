@@ -13,7 +13,7 @@ const UPDATE: &[Opcode] = &[Opcode::DynamicUpdateSlice];
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "dynamic-slice-broadcast",
-        "dynamic-slice(broadcast(x)) → broadcast(x), of the part of x along its own dimensions",
+        "dynamic-slice(broadcast(x)) → broadcast(x), or broadcast(dynamic-slice(x)) if x itself is sliced",
         &[Opcode::DynamicSlice],
         dynamic_slice_broadcast,
     ),
@@ -43,7 +43,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "gather-nothing",
-        "gather(x, i) of windows without elements → zeros",
+        "gather(x, i) of empty windows → zeros",
         &[Opcode::Gather],
         gather_nothing,
     ),
@@ -67,7 +67,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "scatter-nothing",
-        "scatter(x, i, u) of a u without elements → x",
+        "scatter(x, i, u) of an empty u → x",
         &[Opcode::Scatter],
         scatter_nothing,
     ),

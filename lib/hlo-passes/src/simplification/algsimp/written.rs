@@ -9,7 +9,7 @@ use hlo_ir::{InstrId, Op, Opcode};
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
         "add-update",
-        "add(x, dynamic-update-slice(0, u, i)) → dynamic-update-slice(x, add(dynamic-slice(x, i), u), i); for floats of -0",
+        "add(x, dynamic-update-slice(0, u, i)) → dynamic-update-slice(x, add(dynamic-slice(x, i), u), i); for floats, with -0",
         &[Opcode::Add],
         add_update,
     ),

@@ -42,11 +42,10 @@ use std::collections::{BTreeSet, HashSet};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "recognize-reduce-window",
-    summary: "make a reduce-window of slices or pads of an array that are combined",
+    summary: "replace combinations of slices or pads of an array by a reduce-window",
     options: &[OptionInfo {
         name: "level",
-        summary: "1: windows; 2: also products of sums with constant factors, 3: with any; there sums of floats may round \
-                  elsewhere",
+        summary: "1: plain windows; 2: also sums with constant factors; 3: with any factors (2 and 3 may change the rounding of floats)",
         default: OptionValue::Count(1),
     }],
     example: "\
