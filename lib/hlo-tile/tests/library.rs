@@ -10,9 +10,9 @@ use std::path::Path;
 fn page() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut out = String::from(
-        "# The library of Tile\n\nFunctions for neural networks, written in Tile themselves (`lib/hlo-tile/library`). A file gets them by \
-         `from nn import softmax,\nconv_2d as conv`, `from nn import *`, or `import nn` and `nn.softmax(X)` (`docs/tile.md`). Generated from \
-         the library\n(`BLESS=1 cargo test -p hlo-tile --test library` writes it again).\n",
+        "# The library of Tile\n\nThis library contains functions for neural networks, written in Tile (`lib/hlo-tile/library`). Import them with \
+         `from nn import softmax,\nconv_2d as conv` or `from nn import *`. You can also write `import nn` and call `nn.softmax(X)` \
+         (`docs/tile.md`).\n\nThis page is generated from the library. `BLESS=1 cargo test -p hlo-tile --test library` updates it.\n",
     );
     let mut file = "";
     for f in library::functions() {
@@ -25,7 +25,7 @@ fn page() -> String {
             let title = name.trim_end_matches(".tile");
             let _ = write!(
                 out,
-                "\n## {title}\n\n{}\n\n| function | what it is |\n|---|---|\n",
+                "\n## {title}\n\n{}\n\n| function | description |\n|---|---|\n",
                 comment.join("\n")
             );
         }
