@@ -202,7 +202,7 @@ fn results<'m>(given: &'m Module, prepared: &Module, plan: &Plan) -> Vec<Named<'
         let bytes = plan.output_bytes.get(out.len()).copied().unwrap_or(0);
         let number = out.len() - given[root].shape.leaf_count();
         let (name, about) = sizes.get(number).cloned().unwrap_or_else(|| {
-            ("sizes_fit".into(), "0 if sizes that are known at run time only did not fit each other".into())
+            ("sizes_fit".into(), "0 if sizes that are known only at run time did not match".into())
         });
         out.push(((given, root), Leaf { name, about, array: shape.as_array().cloned(), bytes }));
     }
@@ -216,7 +216,7 @@ fn size_of(leaf: &Leaf, d: usize) -> (String, String) {
 
 fn padded(mut leaf: Leaf, declared: &Shape) -> Leaf {
     if declared.is_dynamic() {
-        leaf.about += &format!(", {declared}: its first elements in an array of the bounds");
+        leaf.about += &format!(", {declared}: the values are the first elements of the padded array");
     }
     leaf
 }
@@ -250,9 +250,9 @@ pub(super) fn element_note(element: ElementType) -> &'static str {
         E::F64 | E::F32 | E::C64 | E::C128 => "",
         E::Pred => "0 or 1",
         E::F16 | E::Bf16 => "bits",
-        other if other.is_integer() && other.bit_width() < 8 => "one byte an element",
+        other if other.is_integer() && other.bit_width() < 8 => "one byte per element",
         other if other.is_integer() => "",
-        other if other.bit_width() < 8 => "bits, one byte an element",
+        other if other.bit_width() < 8 => "bits, one byte per element",
         _ => "bits",
     }
 }

@@ -31,7 +31,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host_compute_asyncifier",
-    summary: "make calls that the host computes asynchronous",
+    summary: "turn calls that the host computes into asynchronous calls",
     example: "\
 HloModule host_compute_asyncifier
 

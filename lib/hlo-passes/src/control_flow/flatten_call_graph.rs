@@ -44,7 +44,7 @@ pub static INFO: PassInfo = PassInfo {
         },
         OptionInfo {
             name: "applied",
-            summary: "whether to copy functions that are applied to elements too",
+            summary: "whether to also copy functions that are applied to elements",
             default: OptionValue::Switch(true),
         },
         OptionInfo {

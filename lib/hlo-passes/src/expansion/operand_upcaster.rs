@@ -25,7 +25,7 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
-    summary: "compute in a wider type where the runtime lacks one (convolutions, factorisations, f64 sums)",
+    summary: "use a wider type where the runtime lacks the element type (convolutions, factorisations, f64 sums)",
     options: &[OptionInfo {
         name: "products",
         summary: "whether to widen the operands of products to the type of the result",

@@ -42,7 +42,7 @@ ENTRY e {
 /// Converts sums of floats to integers, and of complex numbers to real ones, after the product.
 pub(crate) const CAST_SUM: Pattern = Pattern::new(
     "cast-sum-of-floats",
-    "dot(x, y) to integers of floats x or y → convert(dot(x, y)); to reals of complex x and y → real(dot(x, y)); also convolution",
+    "dot(x, y) of integers with float x or y → convert(dot(x, y)); of reals with complex x and y → real(dot(x, y)); also convolution",
     &[Opcode::Dot, Opcode::Convolution],
     cast_sum,
 );

@@ -1,8 +1,8 @@
 #ifndef HLO_AOT_COMMON
 #define HLO_AOT_COMMON
-/* Threads, and the seed of random numbers. */
+/* The threads that programs use, and the seed of random numbers. */
 typedef struct hlo_context hlo_context;
-/* Complex numbers, laid out as C's and C++'s own. */
+/* Complex numbers, with the same memory layout as in C and C++. */
 typedef struct hlo_c64 { float re, im; } hlo_c64;
 typedef struct hlo_c128 { double re, im; } hlo_c128;
 #define HLO_OK 0

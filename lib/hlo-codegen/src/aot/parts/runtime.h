@@ -1,13 +1,15 @@
 #ifndef HLO_AOT_RUNTIME
 #define HLO_AOT_RUNTIME
-/* A context of so many threads, the caller's included; 0 stands for as many as the process may use. NULL if there is no
-   memory. Programs may share it, also when they run at once: a loop that finds the threads taken runs on its caller. */
+/* Creates a context of `threads` threads, including the caller's. 0 means as many as the process may use. Returns NULL if
+   memory could not be allocated. Programs may share a context, even if they run at the same time: if the threads are
+   busy, a loop runs on its calling thread. */
 hlo_context *hlo_context_create(size_t threads);
-/* Ends the threads. No program may be running with the context. NULL is ignored. */
+/* Ends the threads and frees the context. No program may be running with the context. NULL is ignored. */
 void hlo_context_destroy(hlo_context *context);
-/* Sets the seed of the random numbers that programs draw, which is 0 at first. No program may be running with it. */
+/* Sets the seed of the random numbers that programs draw. The initial seed is 0. No program may be running with the
+   context. */
 void hlo_context_set_seed(hlo_context *context, uint64_t seed);
-/* Why the last call of a program on this thread returned HLO_FAILED: writes at most `capacity` bytes of the message, a NUL
-   at the end included, and returns its length; 0 if the last call did not fail. */
+/* Writes the reason why the last call of a program on this thread returned HLO_FAILED: at most `capacity` bytes of the
+   message, including a NUL at the end. Returns the length of the message, or 0 if the last call did not fail. */
 size_t hlo_last_error(char *message, size_t capacity);
 #endif

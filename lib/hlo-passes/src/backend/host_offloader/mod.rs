@@ -48,7 +48,7 @@ pub static INFO: PassInfo = PassInfo {
     options: &[
         OptionInfo {
             name: "assume-overwritten",
-            summary: "whether each element of a broadcast in host memory is updated before it is read",
+            summary: "whether to assume that updates in host memory write each element of a broadcast before it is read",
             default: OptionValue::Switch(false),
         },
         OptionInfo {

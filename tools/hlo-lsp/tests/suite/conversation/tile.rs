@@ -564,7 +564,7 @@ fn functions_of_the_library() {
         &mut client,
         text,
         "log_softmax",
-        &["```tile\nlog_softmax(X, axis=-1)\n```", "the sums along a dimension"],
+        &["```tile\nlog_softmax(X, axis=-1)\n```", "with sums along a dimension"],
     );
     check(&mut client, text, "Y = ", &["`Y` is a tensor `f32[2,3]`."]);
     check(&mut client, text, "X):", &["`X` is a tensor `f32[2,3]`."]);
