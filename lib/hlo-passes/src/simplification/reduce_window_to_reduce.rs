@@ -20,7 +20,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ReduceWindowToReduceAndBroadcast",
-    summary: "replace a reduce-window whose windows all cover the whole array by a reduce",
+    summary: "replace a reduce-window whose windows all cover the whole array by a reduce and a broadcast",
     example: "\
 HloModule reduce_window_to_reduce
 

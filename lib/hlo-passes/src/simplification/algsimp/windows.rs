@@ -23,7 +23,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
     Pattern::new(
         "sort-one",
-        "sort along a dimension of size 0 or 1 → the operands",
+        "sort along a dimension of size 1, or of empty arrays → the operands",
         &[Opcode::Sort],
         sort_one,
     ),
