@@ -15,6 +15,7 @@ mod fuzz;
 mod invalid_modules;
 mod opcodes;
 mod picture;
+mod plain_english;
 mod random;
 mod reduce;
 mod tile;

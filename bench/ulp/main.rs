@@ -17,10 +17,10 @@ use engine::Engine;
 use hlo_testing::Numbers;
 use std::process::ExitCode;
 
-/// How much is measured.
+/// The inputs that are measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Extent {
-    /// What a test can wait for: a part of what [`Extent::All`] has.
+    /// A part of [`Extent::All`] that is short enough for a test.
     #[cfg_attr(not(test), allow(dead_code, reason = "the extent of the tests"))]
     Sample,
     /// All, of `f32` every `step`th bit pattern.

@@ -44,7 +44,7 @@ pub fn measure(name: &'static str, engine: Engine, extent: Extent) -> Result<Row
 }
 
 impl Row {
-    /// What is wrong for certain, whatever the bounds: a NaN, an infinity or a zero's sign.
+    /// Returns the errors that no bound allows: a NaN, an infinity or a wrong sign of a zero.
     pub fn mistakes(&self) -> Vec<String> {
         self.exceeding(&vec![Some(f64::MAX); self.cells.len()])
     }
