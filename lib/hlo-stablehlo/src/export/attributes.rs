@@ -25,6 +25,12 @@ pub(super) fn i64s(values: &[i64]) -> Attribute {
     Attribute::i64s(values)
 }
 
+/// Returns the number in a list of one number, or 0 if the list is empty. HLO writes a single dimension as
+/// such a list.
+pub(super) fn only(values: &[i64]) -> Attribute {
+    Attribute::i64(values.first().copied().unwrap_or(0))
+}
+
 /// Returns `array<i1: …>`.
 pub(super) fn bools(values: impl IntoIterator<Item = bool>) -> Attribute {
     Attribute::DenseArray(Type::integer(1), values.into_iter().map(i64::from).collect())

@@ -6,7 +6,7 @@ use super::failure::Outcome;
 use super::operation::Draft;
 use super::value::Value;
 use crate::dialect::elementwise_name;
-use hlo_ir::attr::{CompareAttrs, ComparisonType};
+use hlo_ir::attr::{CompareAttrs, ComparisonType, ReducePrecisionAttrs};
 use hlo_ir::{ElementType, ElementwiseOp, InstrId};
 
 /// Returns StableHLO's word for the comparison type of values of the given element type.
@@ -40,8 +40,8 @@ impl Exporter<'_> {
         let new = Draft::new(name, self.leaves(id)?);
         let new = match op {
             ElementwiseOp::Compare(a) => self.compare(id, a, new)?,
-            ElementwiseOp::ReducePrecision(a) => {
-                new.with("exponent_bits", i32(a.exponent_bits)).with("mantissa_bits", i32(a.mantissa_bits))
+            ElementwiseOp::ReducePrecision(ReducePrecisionAttrs { exponent_bits, mantissa_bits }) => {
+                new.with("exponent_bits", i32(*exponent_bits)).with("mantissa_bits", i32(*mantissa_bits))
             }
             _ => new.with_some(
                 "result_accuracy",
@@ -52,10 +52,11 @@ impl Exporter<'_> {
     }
 
     fn compare(&self, id: InstrId, attrs: &CompareAttrs, new: Draft) -> Outcome<Draft> {
+        let CompareAttrs { direction, comparison_type: written } = attrs;
         let ty = self.operand_array(id, 0)?.element_type;
-        let order = comparison_type(attrs.comparison_type, ty);
+        let order = comparison_type(*written, ty);
         Ok(new
-            .with("comparison_direction", word("stablehlo.comparison_direction", attrs.direction.text()))
+            .with("comparison_direction", word("stablehlo.comparison_direction", direction.text()))
             .with("compare_type", word("stablehlo.comparison_type", order)))
     }
 }

@@ -8,13 +8,21 @@ use super::types::{array_type, element_type};
 use super::value::Value;
 use crate::tree::{Attribute, ValueId};
 use hlo_ir::attr::{
-    BatchNormAttrs, CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, OperandPrecision,
-    RaggedDotAttrs, SparsityConfig, TransposeKind, TriangularSolveAttrs,
+    BatchNormAttrs, CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, Count, DotAttrs, FftAttrs,
+    OperandPrecision, RaggedDotAttrs, SparsityConfig, TransposeKind, TriangularSolveAttrs, Window,
 };
 use hlo_ir::{ElementType, InstrId};
 
 impl Exporter<'_> {
     pub(super) fn dot(&mut self, id: InstrId, attrs: &DotAttrs) -> Outcome<Value> {
+        let DotAttrs {
+            lhs_batch_dims,
+            lhs_contracting_dims,
+            rhs_batch_dims,
+            rhs_contracting_dims,
+            operand_precision,
+            algorithm: chosen,
+        } = attrs;
         let operands = self.leaves(id)?;
         if operands.len() != 2 {
             return self
@@ -24,15 +32,15 @@ impl Exporter<'_> {
         let numbers = Attribute::of_fields(
             "stablehlo.dot",
             [
-                ("lhs_batching_dimensions", i64s(&attrs.lhs_batch_dims)),
-                ("rhs_batching_dimensions", i64s(&attrs.rhs_batch_dims)),
-                ("lhs_contracting_dimensions", i64s(&attrs.lhs_contracting_dims)),
-                ("rhs_contracting_dimensions", i64s(&attrs.rhs_contracting_dims)),
+                ("lhs_batching_dimensions", i64s(lhs_batch_dims)),
+                ("rhs_batching_dimensions", i64s(rhs_batch_dims)),
+                ("lhs_contracting_dimensions", i64s(lhs_contracting_dims)),
+                ("rhs_contracting_dimensions", i64s(rhs_contracting_dims)),
             ],
         );
-        let algorithm = self.or_refuse(id, algorithm(attrs.algorithm, types))?;
+        let algorithm = self.or_refuse(id, algorithm(*chosen, types))?;
         // If an algorithm is given, StableHLO requires the default precision.
-        let said = if algorithm.is_some() { &OperandPrecision::default() } else { &attrs.operand_precision };
+        let said = if algorithm.is_some() { &OperandPrecision::default() } else { operand_precision };
         let new = Draft::new("stablehlo.dot_general", operands)
             .with("dot_dimension_numbers", numbers)
             .with("precision_config", precision("stablehlo", said))
@@ -41,44 +49,62 @@ impl Exporter<'_> {
     }
 
     pub(super) fn ragged_dot(&mut self, id: InstrId, attrs: &RaggedDotAttrs) -> Outcome<Value> {
+        let RaggedDotAttrs {
+            lhs_batch_dims,
+            lhs_contracting_dims,
+            rhs_batch_dims,
+            rhs_contracting_dims,
+            lhs_ragged_dims,
+            rhs_group_dims,
+            operand_precision,
+        } = attrs;
         let numbers = Attribute::of_fields(
             "chlo.ragged_dot",
             [
-                ("lhs_batching_dimensions", i64s(&attrs.lhs_batch_dims)),
-                ("rhs_batching_dimensions", i64s(&attrs.rhs_batch_dims)),
-                ("lhs_contracting_dimensions", i64s(&attrs.lhs_contracting_dims)),
-                ("rhs_contracting_dimensions", i64s(&attrs.rhs_contracting_dims)),
-                ("lhs_ragged_dimensions", i64s(&attrs.lhs_ragged_dims)),
-                ("rhs_group_dimensions", i64s(&attrs.rhs_group_dims)),
+                ("lhs_batching_dimensions", i64s(lhs_batch_dims)),
+                ("rhs_batching_dimensions", i64s(rhs_batch_dims)),
+                ("lhs_contracting_dimensions", i64s(lhs_contracting_dims)),
+                ("rhs_contracting_dimensions", i64s(rhs_contracting_dims)),
+                ("lhs_ragged_dimensions", i64s(lhs_ragged_dims)),
+                ("rhs_group_dimensions", i64s(rhs_group_dims)),
             ],
         );
         let new = Draft::new("chlo.ragged_dot", self.leaves(id)?)
             .with("ragged_dot_dimension_numbers", numbers)
-            .with("precision_config", precision("chlo", &attrs.operand_precision));
+            .with("precision_config", precision("chlo", operand_precision));
         self.add_for(id, new)
     }
 
     pub(super) fn convolution(&mut self, id: InstrId, attrs: &ConvolutionAttrs) -> Outcome<Value> {
-        if attrs.sparsity_config != SparsityConfig::default() || self.instruction(id).operands.len() != 2 {
+        let ConvolutionAttrs {
+            window: Window { dims: window },
+            dim_labels,
+            feature_group_count: Count(feature_groups),
+            batch_group_count: Count(batch_groups),
+            // The role in a training step does not change the result.
+            convolution_kind: _,
+            operand_precision,
+            algorithm: chosen,
+            sparsity_config,
+        } = attrs;
+        if *sparsity_config != SparsityConfig::default() || self.instruction(id).operands.len() != 2 {
             return self.refuse(id, "says which elements are zero, which StableHLO's does not");
         }
         let types = [self.operand_array(id, 0)?.element_type, self.operand_array(id, 1)?.element_type];
-        if self.or_refuse(id, algorithm(attrs.algorithm, types))?.is_some() {
-            return self
-                .refuse(id, format!("has the algorithm `{}`, and StableHLO's none", attrs.algorithm.text()));
+        if self.or_refuse(id, algorithm(*chosen, types))?.is_some() {
+            return self.refuse(id, format!("has the algorithm `{}`, and StableHLO's none", chosen.text()));
         }
         let operands = self.operands_of_one_type(id, types)?;
-        let window = &attrs.window.dims[..];
         let new = Draft::new("stablehlo.convolution", operands)
             .with("window_strides", of_window(window, |d| d.stride))
             .with_some("padding", padding(window))
             .with("lhs_dilation", of_window(window, |d| d.lhs_dilate))
             .with("rhs_dilation", of_window(window, |d| d.rhs_dilate))
             .with("window_reversal", Self::reversal(window))
-            .with("dimension_numbers", labels(&attrs.dim_labels))
-            .with("feature_group_count", Attribute::i64(attrs.feature_groups()))
-            .with("batch_group_count", Attribute::i64(attrs.batch_groups()))
-            .with("precision_config", precision("stablehlo", &attrs.operand_precision));
+            .with("dimension_numbers", labels(dim_labels))
+            .with("feature_group_count", Attribute::i64(*feature_groups))
+            .with("batch_group_count", Attribute::i64(*batch_groups))
+            .with("precision_config", precision("stablehlo", operand_precision));
         self.add_for(id, new)
     }
 
@@ -109,36 +135,39 @@ impl Exporter<'_> {
     }
 
     pub(super) fn cholesky(&mut self, id: InstrId, attrs: &CholeskyAttrs) -> Outcome<Value> {
-        let new =
-            Draft::new("stablehlo.cholesky", self.leaves(id)?).with("lower", Attribute::Bool(attrs.lower));
+        let CholeskyAttrs { lower } = attrs;
+        let new = Draft::new("stablehlo.cholesky", self.leaves(id)?).with("lower", Attribute::Bool(*lower));
         self.add_for(id, new)
     }
 
     pub(super) fn fft(&mut self, id: InstrId, attrs: &FftAttrs) -> Outcome<Value> {
+        let FftAttrs { fft_type, fft_length } = attrs;
         let new = Draft::new("stablehlo.fft", self.leaves(id)?)
-            .with("fft_type", word("stablehlo.fft_type", attrs.fft_type.text()))
-            .with("fft_length", i64s(&attrs.fft_length));
+            .with("fft_type", word("stablehlo.fft_type", fft_type.text()))
+            .with("fft_length", i64s(fft_length));
         self.add_for(id, new)
     }
 
     pub(super) fn triangular_solve(&mut self, id: InstrId, attrs: &TriangularSolveAttrs) -> Outcome<Value> {
-        let transpose = match attrs.transpose_a {
+        let TriangularSolveAttrs { left_side, lower, unit_diagonal, transpose_a } = attrs;
+        let transpose = match transpose_a {
             // An unspecified transposition means none.
-            TransposeKind::Invalid => TransposeKind::NoTranspose,
+            TransposeKind::Invalid => &TransposeKind::NoTranspose,
             said => said,
         };
         let new = Draft::new("stablehlo.triangular_solve", self.leaves(id)?)
-            .with("left_side", Attribute::Bool(attrs.left_side))
-            .with("lower", Attribute::Bool(attrs.lower))
-            .with("unit_diagonal", Attribute::Bool(attrs.unit_diagonal))
+            .with("left_side", Attribute::Bool(*left_side))
+            .with("lower", Attribute::Bool(*lower))
+            .with("unit_diagonal", Attribute::Bool(*unit_diagonal))
             .with("transpose_a", word("stablehlo.transpose", transpose.text()));
         self.add_for(id, new)
     }
 
     pub(super) fn batch_norm(&mut self, id: InstrId, name: &str, attrs: &BatchNormAttrs) -> Outcome<Value> {
+        let BatchNormAttrs { epsilon, feature_index } = attrs;
         let new = Draft::new(name, self.leaves(id)?)
-            .with("epsilon", f32(attrs.epsilon))
-            .with("feature_index", Attribute::i64(attrs.feature_index));
+            .with("epsilon", f32(*epsilon))
+            .with("feature_index", Attribute::i64(*feature_index));
         self.add_for(id, new)
     }
 }

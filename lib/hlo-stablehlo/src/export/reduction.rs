@@ -1,6 +1,6 @@
 //! Reductions, maps, scans, sorting, random numbers.
 
-use super::attributes::{bools, i64s, of_window, padding, word};
+use super::attributes::{bools, i64s, of_window, only, padding, word};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -9,38 +9,40 @@ use super::value::Value;
 use crate::tree::{Attribute, Type};
 use hlo_ir::InstrId;
 use hlo_ir::attr::{
-    MapAttrs, ReduceAttrs, ReduceWindowAttrs, RngAlgorithm, RngDistribution, ScanAttrs,
-    SelectAndScatterAttrs, SortAttrs, TopkAttrs,
+    MapAttrs, OrTrue, ReduceAttrs, ReduceWindowAttrs, RngAlgorithm, RngDistribution, ScanAttrs,
+    SelectAndScatterAttrs, SortAttrs, TopkAttrs, Window,
 };
 
 impl Exporter<'_> {
     pub(super) fn map(&mut self, id: InstrId, attrs: &MapAttrs) -> Outcome<Value> {
+        let MapAttrs { dimensions, to_apply } = attrs;
         if self.instruction(id).operands.is_empty() {
             return self
                 .refuse(id, "has no operands, and StableHLO's has at least one; `map-inline` removes it");
         }
         let new = Draft::new("stablehlo.map", self.leaves(id)?)
-            .with("dimensions", i64s(&attrs.dimensions))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .with("dimensions", i64s(dimensions))
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn reduce(&mut self, id: InstrId, attrs: &ReduceAttrs) -> Outcome<Value> {
+        let ReduceAttrs { dimensions, to_apply } = attrs;
         let new = Draft::new("stablehlo.reduce", self.leaves(id)?)
-            .with("dimensions", i64s(&attrs.dimensions))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .with("dimensions", i64s(dimensions))
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn reduce_window(&mut self, id: InstrId, attrs: &ReduceWindowAttrs) -> Outcome<Value> {
-        let window = &attrs.window.dims[..];
+        let ReduceWindowAttrs { window: Window { dims: window }, to_apply } = attrs;
         let new = Draft::new("stablehlo.reduce_window", self.leaves(id)?)
             .with("window_dimensions", of_window(window, |d| d.size))
             .with("window_strides", of_window(window, |d| d.stride))
             .with("base_dilations", of_window(window, |d| d.lhs_dilate))
             .with("window_dilations", of_window(window, |d| d.rhs_dilate))
             .with_some("padding", padding(window))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
@@ -49,7 +51,7 @@ impl Exporter<'_> {
         id: InstrId,
         attrs: &SelectAndScatterAttrs,
     ) -> Outcome<Value> {
-        let window = &attrs.window.dims[..];
+        let SelectAndScatterAttrs { window: Window { dims: window }, select, scatter } = attrs;
         if window.iter().any(|d| d.lhs_dilate != 1 || d.rhs_dilate != 1) {
             return self.refuse(
                 id,
@@ -60,44 +62,47 @@ impl Exporter<'_> {
             .with("window_dimensions", of_window(window, |d| d.size))
             .with("window_strides", of_window(window, |d| d.stride))
             .with_some("padding", padding(window))
-            .region(self.region(id, attrs.select, None)?)
-            .region(self.region(id, attrs.scatter, None)?);
+            .region(self.region(id, *select, None)?)
+            .region(self.region(id, *scatter, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn sort(&mut self, id: InstrId, attrs: &SortAttrs) -> Outcome<Value> {
+        let SortAttrs { dimensions, is_stable, to_apply } = attrs;
         let new = Draft::new("stablehlo.sort", self.leaves(id)?)
-            .with("dimension", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
-            .with("is_stable", Attribute::Bool(attrs.is_stable))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .with("dimension", only(dimensions))
+            .with("is_stable", Attribute::Bool(*is_stable))
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn scan(&mut self, id: InstrId, attrs: &ScanAttrs) -> Outcome<Value> {
+        let ScanAttrs { dimensions, num_carries, is_reverse, is_associative, to_apply } = attrs;
         let operands = self.leaves(id)?;
         let results = self.leaf_types(id)?.len();
-        let carries = usize::try_from(attrs.num_carries).unwrap_or(0);
+        let carries = usize::try_from(*num_carries).unwrap_or(0);
         let sizes = |all: usize| {
             let parts = [all.saturating_sub(carries), carries].map(|n| n as i64);
             Attribute::DenseArray(Type::integer(32), parts.into())
         };
         let new = Draft::new("chlo.scan", operands.clone())
-            .with("dimension", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
-            .with("is_reverse", Attribute::Bool(attrs.is_reverse))
-            .with("is_associative", Attribute::Bool(attrs.is_associative))
+            .with("dimension", only(dimensions))
+            .with("is_reverse", Attribute::Bool(*is_reverse))
+            .with("is_associative", Attribute::Bool(*is_associative))
             .with("operandSegmentSizes", sizes(operands.len()))
             .with("resultSegmentSizes", sizes(results))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn top_k(&mut self, id: InstrId, attrs: &TopkAttrs) -> Outcome<Value> {
-        if !attrs.largest.0 {
+        let TopkAttrs { k, largest: OrTrue(largest), is_stable } = attrs;
+        if !largest {
             return self.lacks(id, "it has one for the largest elements; `topk-decomposer` makes it a sort");
         }
         let new = Draft::new("chlo.top_k", self.leaves(id)?)
-            .with("k", Attribute::i64(attrs.k))
-            .with_some("is_stable", attrs.is_stable.map(Attribute::Bool));
+            .with("k", Attribute::i64(*k))
+            .with_some("is_stable", is_stable.map(Attribute::Bool));
         self.add_for(id, new)
     }
 

@@ -35,7 +35,9 @@ impl Exporter<'_> {
         if attrs.is_elided() {
             return self.refuse(id, format!("can't be exported: {}", ConstantAttrs::ELIDED));
         }
-        self.literal(id, &attrs.literal)
+        // No array is elided here.
+        let ConstantAttrs { literal, elided: _ } = attrs;
+        self.literal(id, literal)
     }
 
     /// Adds a constant. A tuple becomes one constant for each array.
