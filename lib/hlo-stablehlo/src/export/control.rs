@@ -5,7 +5,7 @@ use super::failure::Outcome;
 use super::operation::Draft;
 use super::value::Value;
 use crate::tree::{Attribute, Attributes};
-use hlo_ir::attr::{CallAttrs, ConditionalAttrs, FrontendAttributes, WhileAttrs};
+use hlo_ir::attr::{CallAttrs, ConditionalAttrs, FrontendAttributes, FusionAttrs, WhileAttrs};
 use hlo_ir::{ComputationId, InstrId};
 
 /// The frontend attributes of a call that represents a composite.
@@ -18,16 +18,17 @@ impl Exporter<'_> {
     }
 
     pub(super) fn call(&mut self, id: InstrId, attrs: &CallAttrs) -> Outcome<Value> {
-        if attrs.is_composite {
-            return self.composite(id, attrs);
+        let &CallAttrs { to_apply, is_composite } = attrs;
+        if is_composite {
+            return self.composite(id, to_apply);
         }
         let operands = self.operand_values(id)?;
-        self.call_function(id, attrs.to_apply, &operands)
+        self.call_function(id, to_apply, &operands)
     }
 
     /// Exports a `stablehlo.composite`. Frontend attributes of HLO's call contain its name, attributes and
     /// version.
-    fn composite(&mut self, id: InstrId, attrs: &CallAttrs) -> Outcome<Value> {
+    fn composite(&mut self, id: InstrId, decomposition: ComputationId) -> Outcome<Value> {
         let none = FrontendAttributes::default();
         let said = self.instruction(id).common.as_deref().map_or(&none, |c| &c.frontend_attributes);
         let text = |key: &str| said.get(key).map(|v| v.to_text());
@@ -39,7 +40,7 @@ impl Exporter<'_> {
             None => Attributes::default(),
         };
         let version = text(COMPOSITE[2]).and_then(|v| v.parse::<i32>().ok()).unwrap_or(0);
-        let decomposition = self.function_of(attrs.to_apply);
+        let decomposition = self.function_of(decomposition);
         let new = Draft::new("stablehlo.composite", self.leaves(id)?)
             .with("name", Attribute::string(&name))
             .with("composite_attributes", Attribute::Dictionary(attributes.into()))
@@ -49,14 +50,18 @@ impl Exporter<'_> {
     }
 
     /// Adds the operations of the fused computation in place of the fusion.
-    pub(super) fn fusion(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
+    pub(super) fn fusion(&mut self, id: InstrId, attrs: &FusionAttrs) -> Outcome<Value> {
+        // The kind and the shared memory affect only the performance.
+        let &FusionAttrs { kind: _, output_to_operand_aliasing: _, calls } = attrs;
         let bound = self.operand_values(id)?;
-        self.applied(id, computation, bound)
+        self.applied(id, calls, bound)
     }
 
     pub(super) fn conditional(&mut self, id: InstrId, attrs: &ConditionalAttrs) -> Outcome<Value> {
+        // `branches` returns the false computation and the branch computations.
+        let ConditionalAttrs { true_computation, false_computation: _, branch_computations: _ } = attrs;
         let index = self.leaf(id, 0)?;
-        let name = if attrs.true_computation.is_some() { "stablehlo.if" } else { "stablehlo.case" };
+        let name = if true_computation.is_some() { "stablehlo.if" } else { "stablehlo.case" };
         let mut new = Draft::new(name, [index]);
         // Branches use their operands as values from outside.
         for (at, branch) in attrs.branches().into_iter().enumerate() {
@@ -67,9 +72,10 @@ impl Exporter<'_> {
     }
 
     pub(super) fn while_loop(&mut self, id: InstrId, attrs: &WhileAttrs) -> Outcome<Value> {
+        let &WhileAttrs { condition, body } = attrs;
         let new = Draft::new("stablehlo.while", self.leaves(id)?)
-            .region(self.region(id, attrs.condition, None)?)
-            .region(self.region(id, attrs.body, None)?);
+            .region(self.region(id, condition, None)?)
+            .region(self.region(id, body, None)?);
         self.add_for(id, new)
     }
 

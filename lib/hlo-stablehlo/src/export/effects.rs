@@ -6,7 +6,7 @@ use super::failure::Outcome;
 use super::operation::Draft;
 use super::value::Value;
 use crate::tree::{Attribute, TypeKind, ValueId};
-use hlo_ir::attr::{ChannelAttrs, HloString, InfeedAttrs, OutfeedAttrs};
+use hlo_ir::attr::{ChannelAttrs, DomainAttrs, HloString, InfeedAttrs, OutfeedAttrs};
 use hlo_ir::{InstrId, Shape};
 
 fn bytes(text: &HloString) -> Attribute {
@@ -37,15 +37,25 @@ impl Exporter<'_> {
         self.plain(id, "stablehlo.after_all")
     }
 
+    /// Exports `domain` as its operand.
+    pub(super) fn domain(&mut self, id: InstrId, attrs: &DomainAttrs) -> Outcome<Value> {
+        // The shardings on both sides affect only the placement of data.
+        let DomainAttrs { domain: _ } = attrs;
+        self.operand(id, 0)
+    }
+
     pub(super) fn infeed(&mut self, id: InstrId, attrs: &InfeedAttrs) -> Outcome<Value> {
-        let new = Draft::new("stablehlo.infeed", self.leaves(id)?)
-            .with("infeed_config", bytes(&attrs.infeed_config));
+        let InfeedAttrs { infeed_config } = attrs;
+        let new =
+            Draft::new("stablehlo.infeed", self.leaves(id)?).with("infeed_config", bytes(infeed_config));
         self.add_for(id, new)
     }
 
     pub(super) fn outfeed(&mut self, id: InstrId, attrs: &OutfeedAttrs) -> Outcome<Value> {
-        let new = Draft::new("stablehlo.outfeed", self.leaves(id)?)
-            .with("outfeed_config", bytes(&attrs.outfeed_config));
+        // The operand has the same shape, apart from the layouts, which StableHLO does not have.
+        let OutfeedAttrs { outfeed_shape: _, outfeed_config } = attrs;
+        let new =
+            Draft::new("stablehlo.outfeed", self.leaves(id)?).with("outfeed_config", bytes(outfeed_config));
         self.add_for(id, new)
     }
 
@@ -70,7 +80,15 @@ impl Exporter<'_> {
         Ok(Value::tuple([self.whole_of(data, results)?, Value::State, token]))
     }
 
-    pub(super) fn recv_done(&mut self, id: InstrId) -> Outcome<Value> {
+    pub(super) fn send_done(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
+        // `send` exports the channel of both instructions.
+        let ChannelAttrs { channel_id: _, is_host_transfer: _ } = attrs;
+        self.part_of_state(id, 2)
+    }
+
+    pub(super) fn recv_done(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
+        // `recv` exports the channel of both instructions.
+        let ChannelAttrs { channel_id: _, is_host_transfer: _ } = attrs;
         let state = self.operand(id, 0)?;
         match state.elements() {
             [data, _, token] => Ok(Value::tuple([data.clone(), token.clone()])),
@@ -81,9 +99,10 @@ impl Exporter<'_> {
 
 /// Sets the attributes that both directions share.
 fn transfer(new: Draft, attrs: &ChannelAttrs, host: Channel) -> Draft {
-    let kind = if attrs.is_host_transfer { host } else { Channel::Devices };
+    let &ChannelAttrs { channel_id, is_host_transfer } = attrs;
+    let kind = if is_host_transfer { host } else { Channel::Devices };
     // The handle is required in StableHLO.
-    let id = Some(attrs.channel_id.unwrap_or(0));
+    let id = Some(channel_id.unwrap_or(0));
     new.with_some("channel_handle", channel(id, kind))
-        .with("is_host_transfer", Attribute::Bool(attrs.is_host_transfer))
+        .with("is_host_transfer", Attribute::Bool(is_host_transfer))
 }

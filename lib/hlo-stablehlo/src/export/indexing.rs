@@ -1,6 +1,6 @@
 //! Slices and updates at indices that are computed at run time, and dynamic sizes.
 
-use super::attributes::i64s;
+use super::attributes::{i64s, only};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -12,10 +12,11 @@ use hlo_ir::{ArrayShape, InstrId};
 
 impl Exporter<'_> {
     pub(super) fn dynamic_slice(&mut self, id: InstrId, attrs: &DynamicSliceAttrs) -> Outcome<Value> {
+        let DynamicSliceAttrs { dynamic_slice_sizes } = attrs;
         let mut operands = vec![self.leaf(id, 0)?];
         operands.extend(self.start_indices(id, 1)?);
-        let new = Draft::new("stablehlo.dynamic_slice", operands)
-            .with("slice_sizes", i64s(&attrs.dynamic_slice_sizes));
+        let new =
+            Draft::new("stablehlo.dynamic_slice", operands).with("slice_sizes", i64s(dynamic_slice_sizes));
         self.add_for(id, new)
     }
 
@@ -44,47 +45,68 @@ impl Exporter<'_> {
     }
 
     pub(super) fn gather(&mut self, id: InstrId, attrs: &GatherAttrs) -> Outcome<Value> {
+        let GatherAttrs {
+            offset_dims,
+            collapsed_slice_dims,
+            start_index_map,
+            operand_batching_dims,
+            start_indices_batching_dims,
+            index_vector_dim,
+            slice_sizes,
+            indices_are_sorted,
+        } = attrs;
         let numbers = Attribute::of_fields(
             "stablehlo.gather",
             [
-                ("offset_dims", i64s(&attrs.offset_dims)),
-                ("collapsed_slice_dims", i64s(&attrs.collapsed_slice_dims)),
-                ("operand_batching_dims", i64s(&attrs.operand_batching_dims)),
-                ("start_indices_batching_dims", i64s(&attrs.start_indices_batching_dims)),
-                ("start_index_map", i64s(&attrs.start_index_map)),
-                ("index_vector_dim", Attribute::i64(attrs.index_vector_dim)),
+                ("offset_dims", i64s(offset_dims)),
+                ("collapsed_slice_dims", i64s(collapsed_slice_dims)),
+                ("operand_batching_dims", i64s(operand_batching_dims)),
+                ("start_indices_batching_dims", i64s(start_indices_batching_dims)),
+                ("start_index_map", i64s(start_index_map)),
+                ("index_vector_dim", Attribute::i64(*index_vector_dim)),
             ],
         );
         let new = Draft::new("stablehlo.gather", self.leaves(id)?)
             .with("dimension_numbers", numbers)
-            .with("slice_sizes", i64s(&attrs.slice_sizes))
-            .with("indices_are_sorted", Attribute::Bool(attrs.indices_are_sorted));
+            .with("slice_sizes", i64s(slice_sizes))
+            .with("indices_are_sorted", Attribute::Bool(*indices_are_sorted));
         self.add_for(id, new)
     }
 
     pub(super) fn scatter(&mut self, id: InstrId, attrs: &ScatterAttrs) -> Outcome<Value> {
+        let ScatterAttrs {
+            update_window_dims,
+            inserted_window_dims,
+            scatter_dims_to_operand_dims,
+            input_batching_dims,
+            scatter_indices_batching_dims,
+            index_vector_dim,
+            indices_are_sorted,
+            unique_indices,
+            to_apply,
+        } = attrs;
         let numbers = Attribute::of_fields(
             "stablehlo.scatter",
             [
-                ("update_window_dims", i64s(&attrs.update_window_dims)),
-                ("inserted_window_dims", i64s(&attrs.inserted_window_dims)),
-                ("input_batching_dims", i64s(&attrs.input_batching_dims)),
-                ("scatter_indices_batching_dims", i64s(&attrs.scatter_indices_batching_dims)),
-                ("scatter_dims_to_operand_dims", i64s(&attrs.scatter_dims_to_operand_dims)),
-                ("index_vector_dim", Attribute::i64(attrs.index_vector_dim)),
+                ("update_window_dims", i64s(update_window_dims)),
+                ("inserted_window_dims", i64s(inserted_window_dims)),
+                ("input_batching_dims", i64s(input_batching_dims)),
+                ("scatter_indices_batching_dims", i64s(scatter_indices_batching_dims)),
+                ("scatter_dims_to_operand_dims", i64s(scatter_dims_to_operand_dims)),
+                ("index_vector_dim", Attribute::i64(*index_vector_dim)),
             ],
         );
         let new = Draft::new("stablehlo.scatter", self.leaves(id)?)
             .with("scatter_dimension_numbers", numbers)
-            .with("indices_are_sorted", Attribute::Bool(attrs.indices_are_sorted))
-            .with("unique_indices", Attribute::Bool(attrs.unique_indices))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .with("indices_are_sorted", Attribute::Bool(*indices_are_sorted))
+            .with("unique_indices", Attribute::Bool(*unique_indices))
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     /// Exports `get-dimension-size` and `set-dimension-size`.
-    pub(super) fn dimension_size(&mut self, id: InstrId, name: &str, dimension: i64) -> Outcome<Value> {
-        let new = Draft::new(name, self.leaves(id)?).with("dimension", Attribute::i64(dimension));
+    pub(super) fn dimension_size(&mut self, id: InstrId, name: &str, dimensions: &[i64]) -> Outcome<Value> {
+        let new = Draft::new(name, self.leaves(id)?).with("dimension", only(dimensions));
         self.add_for(id, new)
     }
 

@@ -3,6 +3,10 @@
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::value::Value;
+use hlo_ir::attr::{
+    DimensionAttrs, DimensionsAttrs, GetTupleElementAttrs, IotaAttrs, ParameterAttrs, RngAttrs,
+    RngBitGeneratorAttrs,
+};
 use hlo_ir::{InstrId, Op, elementwise_op};
 
 /// Returns how to change a module whose operation StableHLO and CHLO lack.
@@ -40,33 +44,38 @@ impl Exporter<'_> {
     /// Adds the operations of an instruction and returns its value.
     fn value_of(&mut self, id: InstrId) -> Outcome<Value> {
         match &self.instruction(id).op {
-            Op::Parameter(_) => self.value(id),
+            // The position in the list of the function's arguments is the number.
+            Op::Parameter(ParameterAttrs { number: _ }) => self.value(id),
             Op::Constant(a) => self.constant(id, a),
             Op::Tuple => self.tuple(id),
-            Op::GetTupleElement(a) => self.get_tuple_element(id, a.index),
+            Op::GetTupleElement(GetTupleElementAttrs { index }) => self.get_tuple_element(id, *index),
 
             elementwise_op!() => self.elementwise(id),
 
-            // These affect only memory and devices. The value is that of the operand.
-            Op::Copy | Op::Domain(_) => self.operand(id, 0),
+            // A copy affects only memory. The value is that of the operand.
+            Op::Copy => self.operand(id, 0),
             Op::Bitcast => self.bitcast(id),
             Op::BitcastConvert => self.plain(id, "stablehlo.bitcast_convert"),
             Op::Broadcast(a) => self.broadcast(id, a),
-            Op::Concatenate(a) => self.concatenate(id, a.dimension()),
-            Op::Iota(a) => self.iota(id, a.iota_dimension),
+            Op::Concatenate(DimensionAttrs { dimensions }) => self.concatenate(id, dimensions),
+            Op::Iota(IotaAttrs { iota_dimension }) => self.iota(id, *iota_dimension),
             Op::Pad(a) => self.pad(id, a),
-            Op::Reshape(_) => self.plain(id, "stablehlo.reshape"),
-            Op::Reverse(a) => self.reverse(id, &a.dimensions),
+            Op::Reshape(a) => self.reshape(id, a),
+            Op::Reverse(DimensionsAttrs { dimensions }) => self.reverse(id, dimensions),
             Op::Slice(a) => self.slice(id, a),
-            Op::Transpose(a) => self.transpose(id, &a.dimensions),
+            Op::Transpose(DimensionsAttrs { dimensions }) => self.transpose(id, dimensions),
 
             Op::DynamicReshape => self.dynamic_reshape(id),
             Op::DynamicSlice(a) => self.dynamic_slice(id, a),
             Op::DynamicUpdateSlice => self.dynamic_update_slice(id),
             Op::Gather(a) => self.gather(id, a),
             Op::Scatter(a) => self.scatter(id, a),
-            Op::GetDimensionSize(a) => self.dimension_size(id, "stablehlo.get_dimension_size", a.dimension()),
-            Op::SetDimensionSize(a) => self.dimension_size(id, "stablehlo.set_dimension_size", a.dimension()),
+            Op::GetDimensionSize(DimensionAttrs { dimensions }) => {
+                self.dimension_size(id, "stablehlo.get_dimension_size", dimensions)
+            }
+            Op::SetDimensionSize(DimensionAttrs { dimensions }) => {
+                self.dimension_size(id, "stablehlo.set_dimension_size", dimensions)
+            }
 
             Op::Map(a) => self.map(id, a),
             Op::Reduce(a) => self.reduce(id, a),
@@ -86,31 +95,32 @@ impl Exporter<'_> {
             Op::BatchNormInference(a) => self.batch_norm(id, "stablehlo.batch_norm_inference", a),
             Op::BatchNormTraining(a) => self.batch_norm(id, "stablehlo.batch_norm_training", a),
 
-            Op::Rng(a) => self.rng(id, a.distribution),
-            Op::RngBitGenerator(a) => self.rng_bit_generator(id, a.algorithm),
+            Op::Rng(RngAttrs { distribution }) => self.rng(id, *distribution),
+            Op::RngBitGenerator(RngBitGeneratorAttrs { algorithm }) => self.rng_bit_generator(id, *algorithm),
 
             Op::Call(a) => self.call(id, a),
             Op::Conditional(a) => self.conditional(id, a),
-            Op::Fusion(a) => self.fusion(id, a.calls),
+            Op::Fusion(a) => self.fusion(id, a),
             Op::OptBarrier => self.barrier(id),
             Op::While(a) => self.while_loop(id, a),
 
             Op::AddDependency => self.add_dependency(id),
             Op::AfterAll => self.after_all(id),
             Op::CustomCall(a) => self.custom_call(id, a),
+            Op::Domain(a) => self.domain(id, a),
             Op::Infeed(a) => self.infeed(id, a),
             Op::Outfeed(a) => self.outfeed(id, a),
             Op::PartitionId => self.plain(id, "stablehlo.partition_id"),
             Op::ReplicaId => self.plain(id, "stablehlo.replica_id"),
             Op::Recv(a) => self.recv(id, a),
             Op::Send(a) => self.send(id, a),
-            Op::RecvDone(_) => self.recv_done(id),
-            Op::SendDone(_) => self.part_of_state(id, 2),
+            Op::RecvDone(a) => self.recv_done(id, a),
+            Op::SendDone(a) => self.send_done(id, a),
 
             Op::AsyncStart(a) => self.async_start(id, a),
-            Op::AsyncUpdate(_) => self.operand(id, 0),
-            Op::AsyncDone(_) => self.part_of_state(id, 1),
-            Op::CopyStart(_) => self.copy_start(id),
+            Op::AsyncUpdate(a) => self.async_update(id, a),
+            Op::AsyncDone(a) => self.async_done(id, a),
+            Op::CopyStart(a) => self.copy_start(id, a),
             Op::CopyDone => self.part_of_state(id, 0),
 
             Op::AllGather(a) => self.all_gather(id, a),

@@ -1,24 +1,24 @@
 //! Data movement.
 
-use super::attributes::i64s;
+use super::attributes::{i64s, only};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
 use super::value::Value;
 use crate::tree::{Attribute, Type, ValueId};
 use hlo_ir::InstrId;
-use hlo_ir::attr::{BroadcastAttrs, PadAttrs, SliceAttrs};
+use hlo_ir::attr::{BroadcastAttrs, PadAttrs, ReshapeAttrs, SliceAttrs};
 
 impl Exporter<'_> {
     pub(super) fn broadcast(&mut self, id: InstrId, attrs: &BroadcastAttrs) -> Outcome<Value> {
+        let BroadcastAttrs { dimensions } = attrs;
         let new = Draft::new("stablehlo.broadcast_in_dim", self.leaves(id)?)
-            .with("broadcast_dimensions", i64s(&attrs.dimensions));
+            .with("broadcast_dimensions", i64s(dimensions));
         self.add_for(id, new)
     }
 
-    pub(super) fn concatenate(&mut self, id: InstrId, dimension: i64) -> Outcome<Value> {
-        let new = Draft::new("stablehlo.concatenate", self.leaves(id)?)
-            .with("dimension", Attribute::i64(dimension));
+    pub(super) fn concatenate(&mut self, id: InstrId, dimensions: &[i64]) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.concatenate", self.leaves(id)?).with("dimension", only(dimensions));
         self.add_for(id, new)
     }
 
@@ -28,8 +28,9 @@ impl Exporter<'_> {
     }
 
     pub(super) fn pad(&mut self, id: InstrId, attrs: &PadAttrs) -> Outcome<Value> {
+        let PadAttrs { padding } = attrs;
         let of = |f: fn(&hlo_ir::attr::PaddingDim) -> i64| {
-            Attribute::i64s(attrs.padding.iter().map(f).collect::<Vec<_>>())
+            Attribute::i64s(padding.iter().map(f).collect::<Vec<_>>())
         };
         let new = Draft::new("stablehlo.pad", self.leaves(id)?)
             .with("edge_padding_low", of(|d| d.low))
@@ -38,13 +39,20 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
+    pub(super) fn reshape(&mut self, id: InstrId, attrs: &ReshapeAttrs) -> Outcome<Value> {
+        // StableHLO has no place for this. The type of the result says which dimensions have unknown sizes.
+        let ReshapeAttrs { inferred_dimension: _ } = attrs;
+        self.plain(id, "stablehlo.reshape")
+    }
+
     pub(super) fn reverse(&mut self, id: InstrId, dimensions: &[i64]) -> Outcome<Value> {
         let new = Draft::new("stablehlo.reverse", self.leaves(id)?).with("dimensions", i64s(dimensions));
         self.add_for(id, new)
     }
 
     pub(super) fn slice(&mut self, id: InstrId, attrs: &SliceAttrs) -> Outcome<Value> {
-        let ranges: Vec<[i64; 3]> = attrs.slice.iter().map(|d| [d.start, d.limit, d.stride]).collect();
+        let SliceAttrs { slice } = attrs;
+        let ranges: Vec<[i64; 3]> = slice.iter().map(|d| [d.start, d.limit, d.stride]).collect();
         let operand = self.leaf(id, 0)?;
         let ty = self.type_of(id)?;
         Ok(Value::Leaf(self.sliced(operand, &ranges, ty)))
