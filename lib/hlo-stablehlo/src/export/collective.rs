@@ -1,6 +1,6 @@
 //! Collectives.
 
-use super::attributes::{dictionary, i32, rows};
+use super::attributes::{dictionary, i32, only, rows};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -9,7 +9,8 @@ use super::value::Value;
 use crate::tree::{Attribute, ValueId};
 use hlo_ir::attr::{
     AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectiveMode,
-    CollectivePermuteAttrs, RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups,
+    CollectivePermuteAttrs, RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups, SliceSizes,
+    SourceTargetPairs,
 };
 use hlo_ir::devices::{DeviceCounts, collective_mode};
 use hlo_ir::{ArrayShape, Dims, InstrId};
@@ -66,11 +67,19 @@ impl Exporter<'_> {
     }
 
     fn all_gather_of(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Draft> {
+        let AllGatherAttrs {
+            channel_id,
+            replica_groups,
+            // StableHLO has no layouts.
+            constrain_layout: _,
+            dimensions,
+            use_global_device_ids,
+        } = attrs;
         Ok(Draft::new("stablehlo.all_gather", self.leaves(id)?)
-            .with("all_gather_dim", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
-            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id))
-            .with_some("use_global_device_ids", unit(attrs.use_global_device_ids)))
+            .with("all_gather_dim", only(dimensions))
+            .with("replica_groups", self.groups(id, replica_groups)?)
+            .with_some("channel_handle", self.channel_of_devices(*channel_id))
+            .with_some("use_global_device_ids", unit(*use_global_device_ids)))
     }
 
     pub(super) fn all_gather(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
@@ -100,7 +109,17 @@ impl Exporter<'_> {
     }
 
     pub(super) fn all_reduce(&mut self, id: InstrId, attrs: &AllReduceAttrs) -> Outcome<Value> {
-        let parameters = self.module.parameters(attrs.to_apply);
+        let AllReduceAttrs {
+            channel_id,
+            replica_groups,
+            // StableHLO has no layouts.
+            constrain_layout: _,
+            use_global_device_ids,
+            // StableHLO has no mode. The channel and `use_global_device_ids` imply it.
+            mode: _,
+            to_apply,
+        } = attrs;
+        let parameters = self.module.parameters(*to_apply);
         let combined = parameters.first().and_then(|&p| self.module[p].shape.as_array());
         for index in 0..self.instruction(id).operands.len() {
             let ty = self.operand_array(id, index)?.element_type;
@@ -112,21 +131,32 @@ impl Exporter<'_> {
             }
         }
         let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
-            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id))
-            .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
-            .region(self.region(id, attrs.to_apply, None)?);
+            .with("replica_groups", self.groups(id, replica_groups)?)
+            .with_some("channel_handle", self.channel_of_devices(*channel_id))
+            .with_some("use_global_device_ids", unit(*use_global_device_ids))
+            .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
 
     pub(super) fn reduce_scatter(&mut self, id: InstrId, attrs: &ReduceScatterAttrs) -> Outcome<Value> {
+        let ReduceScatterAttrs {
+            channel_id,
+            replica_groups,
+            // StableHLO has no layouts.
+            constrain_layout: _,
+            use_global_device_ids,
+            dimensions,
+            // StableHLO has no mode. The channel and `use_global_device_ids` imply it.
+            mode: _,
+            to_apply,
+        } = attrs;
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.reduce_scatter", [operand])
-                .with("scatter_dimension", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
-                .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
-                .with_some("channel_handle", e.channel_of_devices(attrs.channel_id))
-                .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
-                .region(e.region(id, attrs.to_apply, None)?))
+                .with("scatter_dimension", only(dimensions))
+                .with("replica_groups", e.groups(id, replica_groups)?)
+                .with_some("channel_handle", e.channel_of_devices(*channel_id))
+                .with_some("use_global_device_ids", unit(*use_global_device_ids))
+                .region(e.region(id, *to_apply, None)?))
         })
     }
 
@@ -145,12 +175,20 @@ impl Exporter<'_> {
         dimension: i64,
         count: i64,
     ) -> Outcome<Draft> {
+        let AllToAllAttrs {
+            channel_id,
+            replica_groups,
+            // StableHLO has no layouts.
+            constrain_layout: _,
+            // The caller passes the dimension.
+            dimensions: _,
+        } = attrs;
         Ok(Draft::new("stablehlo.all_to_all", operands)
             .with("split_dimension", Attribute::i64(dimension))
             .with("concat_dimension", Attribute::i64(dimension))
             .with("split_count", Attribute::i64(count))
-            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id)))
+            .with("replica_groups", self.groups(id, replica_groups)?)
+            .with_some("channel_handle", self.channel_of_devices(*channel_id)))
     }
 
     /// Returns the number of devices in each group.
@@ -199,22 +237,28 @@ impl Exporter<'_> {
         id: InstrId,
         attrs: &CollectiveBroadcastAttrs,
     ) -> Outcome<Value> {
-        if attrs.has_dynamic_root {
+        let CollectiveBroadcastAttrs { channel_id, replica_groups, has_dynamic_root } = attrs;
+        if *has_dynamic_root {
             return self.refuse(id, "has a sender that is known at run time only, and StableHLO's has not");
         }
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.collective_broadcast", [operand])
-                .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
-                .with_some("channel_handle", e.channel_of_devices(attrs.channel_id)))
+                .with("replica_groups", e.groups(id, replica_groups)?)
+                .with_some("channel_handle", e.channel_of_devices(*channel_id)))
         })
     }
 
     /// Adds one `collective_permute` for each operand.
     fn permuted(&mut self, id: InstrId, attrs: &CollectivePermuteAttrs) -> Outcome<Vec<ValueId>> {
-        if !attrs.slice_sizes.0.is_empty() {
+        let CollectivePermuteAttrs {
+            channel_id,
+            source_target_pairs: SourceTargetPairs(pairs),
+            slice_sizes: SliceSizes(slices),
+        } = attrs;
+        if !slices.is_empty() {
             return self.refuse(id, "sends slices, and StableHLO's whole arrays");
         }
-        let pairs: Vec<Vec<i64>> = attrs.source_target_pairs.0.iter().map(|&(a, b)| vec![a, b]).collect();
+        let pairs: Vec<Vec<i64>> = pairs.iter().map(|&(a, b)| vec![a, b]).collect();
         let pairs = match pairs.is_empty() {
             true => super::attributes::dense(&[0, 2], &[]),
             false => rows(&pairs, -1),
@@ -224,7 +268,7 @@ impl Exporter<'_> {
             let ty = self.tree.type_of(operand).clone();
             let new = Draft::new("stablehlo.collective_permute", [operand])
                 .with("source_target_pairs", pairs.clone())
-                .with_some("channel_handle", self.channel_of_devices(attrs.channel_id));
+                .with_some("channel_handle", self.channel_of_devices(*channel_id));
             results.push(self.add_one(new, ty));
         }
         Ok(results)
@@ -255,8 +299,10 @@ impl Exporter<'_> {
 
     /// Exports `ragged-all-to-all` as a custom call, as JAX and XLA do.
     pub(super) fn ragged_all_to_all(&mut self, id: InstrId, attrs: &RaggedAllToAllAttrs) -> Outcome<Value> {
-        let mut config = vec![("replica_groups".into(), self.groups(id, &attrs.replica_groups)?)];
-        config.extend(attrs.channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));
+        // The dimensions have no meaning.
+        let RaggedAllToAllAttrs { channel_id, replica_groups, dimensions: _ } = attrs;
+        let mut config = vec![("replica_groups".into(), self.groups(id, replica_groups)?)];
+        config.extend(channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));
         let new = Draft::new("stablehlo.custom_call", self.leaves(id)?)
             .with("call_target_name", Attribute::string("ragged_all_to_all"))
             .with("api_version", i32(4))
