@@ -10,10 +10,10 @@ use super::types::type_of;
 use super::value::Value;
 use crate::tree::{Attribute, Type, ValueId};
 use hlo_ir::attr::{
-    Count, CustomCallApiVersion, CustomCallAttrs, CustomCallSchedule, HloString, OperandPrecision,
-    PaddingType,
+    Count, CustomCallApiVersion, CustomCallAttrs, CustomCallSchedule, HloString, LayoutConstraints,
+    LiteralValue, OperandPrecision, PaddingType,
 };
-use hlo_ir::{InstrId, Shape};
+use hlo_ir::{ComputationId, InstrId, Shape};
 
 /// Returns the order of an array's dimensions in memory. For other shapes, the list is empty.
 fn layout_of(shape: &Shape) -> Attribute {
@@ -41,32 +41,55 @@ impl Exporter<'_> {
         if let Some(name) = of_library(attrs) {
             return self.refuse(id, format!("has `{name}`, which StableHLO's has not"));
         }
-        let mut operands: Vec<ValueId> = Vec::new();
-        for (index, &operand) in self.instruction(id).operands.iter().enumerate() {
-            let value = self.operand(id, index)?;
-            operands.push(self.packed(id, &value, &self.module[operand].shape)?);
-        }
-        let mut new = Draft::new("stablehlo.custom_call", operands)
-            .with("call_target_name", Attribute::String(attrs.custom_call_target.as_bytes().into()))
-            .with("has_side_effect", Attribute::Bool(attrs.custom_call_has_side_effect))
-            .with("api_version", i32(version(attrs.api_version)))
-            .with("backend_config", self.backend_config(id, attrs.api_version)?)
-            .with_some("called_computations", self.called(attrs))
-            .with_some("output_operand_aliases", aliases(&attrs.output_to_operand_aliasing));
-        if let Some(shapes) = &attrs.operand_layout_constraints.0 {
+        let CustomCallAttrs {
+            // A call with one of these is refused above.
+            window: _,
+            dim_labels: _,
+            feature_group_count: _,
+            batch_group_count: _,
+            operand_precision: _,
+            padding_type: _,
+            schedule: _,
+            custom_call_target,
+            operand_layout_constraints: LayoutConstraints(layouts),
+            custom_call_has_side_effect,
+            literal,
+            output_to_operand_aliasing,
+            api_version,
+            to_apply,
+            called_computations,
+        } = attrs;
+        let mut new = Draft::new("stablehlo.custom_call", self.packed_operands(id)?)
+            .with("call_target_name", Attribute::String(custom_call_target.as_bytes().into()))
+            .with("has_side_effect", Attribute::Bool(*custom_call_has_side_effect))
+            .with("api_version", i32(version(*api_version)))
+            .with("backend_config", self.backend_config(id, *api_version)?)
+            .with_some("called_computations", self.called(to_apply.iter().chain(called_computations)))
+            .with_some("output_operand_aliases", aliases(output_to_operand_aliasing));
+        if let Some(shapes) = layouts {
             let result = &self.instruction(id).shape;
             let results = result.as_tuple().unwrap_or(std::slice::from_ref(result));
             new = new
                 .with("operand_layouts", Attribute::Array(shapes.iter().map(layout_of).collect()))
                 .with("result_layouts", Attribute::Array(results.iter().map(layout_of).collect()));
         }
-        if let Some(literal) = &attrs.literal {
-            let Some(elements) = elements_of(&literal.0) else {
+        if let Some(LiteralValue(literal)) = literal {
+            let Some(elements) = elements_of(literal) else {
                 return self.refuse(id, "has a literal that is no array of StableHLO's");
             };
             new = new.with("mhlo.literal", Attribute::Elements(elements.into()));
         }
         self.results_of_call(id, new)
+    }
+
+    /// Returns one value for each operand.
+    fn packed_operands(&mut self, id: InstrId) -> Outcome<Vec<ValueId>> {
+        let mut out = Vec::new();
+        for (index, &operand) in self.instruction(id).operands.iter().enumerate() {
+            let value = self.operand(id, index)?;
+            out.push(self.packed(id, &value, &self.module[operand].shape)?);
+        }
+        Ok(out)
     }
 
     /// Adds a custom call. The elements of a tuple result become several results. A tuple of one element
@@ -91,8 +114,7 @@ impl Exporter<'_> {
     }
 
     /// Returns the functions that the custom call may call.
-    fn called(&mut self, attrs: &CustomCallAttrs) -> Option<Attribute> {
-        let computations = attrs.to_apply.iter().chain(&attrs.called_computations);
+    fn called<'a>(&mut self, computations: impl Iterator<Item = &'a ComputationId>) -> Option<Attribute> {
         let symbols: Vec<Attribute> = computations.map(|&c| Attribute::Symbol(self.function_of(c))).collect();
         (!symbols.is_empty()).then(|| Attribute::Array(symbols.into()))
     }
