@@ -166,13 +166,13 @@ pub(super) enum Channel {
 
 /// Returns `[#stablehlo.output_operand_alias<…>]`, or `None` if no buffers are shared.
 pub(super) fn aliases(aliases: &[OperandAlias]) -> Option<Attribute> {
-    let one = |a: &OperandAlias| {
+    let one = |OperandAlias { output, operand, operand_index }: &OperandAlias| {
         Attribute::of_fields(
             "stablehlo.output_operand_alias",
             [
-                ("output_tuple_indices", i64s(&a.output)),
-                ("operand_index", Attribute::i64(a.operand)),
-                ("operand_tuple_indices", i64s(&a.operand_index)),
+                ("output_tuple_indices", i64s(output)),
+                ("operand_index", Attribute::i64(*operand)),
+                ("operand_tuple_indices", i64s(operand_index)),
             ],
         )
     };

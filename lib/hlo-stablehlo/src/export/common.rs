@@ -93,11 +93,12 @@ impl Exporter<'_> {
 
 /// Returns an alias in the form that XLA uses for aliases that argument attributes cannot express.
 fn alias(alias: &InputOutputAlias) -> Attribute {
-    let kind = if alias.must { "must_alias" } else { "may_alias" };
+    let InputOutputAlias { output, parameter, parameter_index, must } = alias;
+    let kind = if *must { "must_alias" } else { "may_alias" };
     let of = dictionary([
         ("kind".into(), Attribute::string(kind)),
-        ("parameter_index".into(), super::attributes::i64s(&alias.parameter_index)),
-        ("parameter_number".into(), Attribute::i64(alias.parameter)),
+        ("parameter_index".into(), super::attributes::i64s(parameter_index)),
+        ("parameter_number".into(), Attribute::i64(*parameter)),
     ]);
-    dictionary([("alias".into(), of), ("output_index".into(), super::attributes::i64s(&alias.output))])
+    dictionary([("alias".into(), of), ("output_index".into(), super::attributes::i64s(output))])
 }

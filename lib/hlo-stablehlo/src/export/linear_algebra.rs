@@ -174,18 +174,29 @@ impl Exporter<'_> {
 
 /// Returns `#stablehlo.conv<…>`.
 fn labels(labels: &ConvDimLabels) -> Attribute {
+    let ConvDimLabels {
+        input_batch,
+        input_feature,
+        input_spatial,
+        kernel_input_feature,
+        kernel_output_feature,
+        kernel_spatial,
+        output_batch,
+        output_feature,
+        output_spatial,
+    } = labels;
     Attribute::of_fields(
         "stablehlo.conv",
         [
-            ("input_batch_dimension", Attribute::i64(labels.input_batch)),
-            ("input_feature_dimension", Attribute::i64(labels.input_feature)),
-            ("input_spatial_dimensions", i64s(&labels.input_spatial)),
-            ("kernel_input_feature_dimension", Attribute::i64(labels.kernel_input_feature)),
-            ("kernel_output_feature_dimension", Attribute::i64(labels.kernel_output_feature)),
-            ("kernel_spatial_dimensions", i64s(&labels.kernel_spatial)),
-            ("output_batch_dimension", Attribute::i64(labels.output_batch)),
-            ("output_feature_dimension", Attribute::i64(labels.output_feature)),
-            ("output_spatial_dimensions", i64s(&labels.output_spatial)),
+            ("input_batch_dimension", Attribute::i64(*input_batch)),
+            ("input_feature_dimension", Attribute::i64(*input_feature)),
+            ("input_spatial_dimensions", i64s(input_spatial)),
+            ("kernel_input_feature_dimension", Attribute::i64(*kernel_input_feature)),
+            ("kernel_output_feature_dimension", Attribute::i64(*kernel_output_feature)),
+            ("kernel_spatial_dimensions", i64s(kernel_spatial)),
+            ("output_batch_dimension", Attribute::i64(*output_batch)),
+            ("output_feature_dimension", Attribute::i64(*output_feature)),
+            ("output_spatial_dimensions", i64s(output_spatial)),
         ],
     )
 }

@@ -7,7 +7,7 @@ use super::operation::Draft;
 use super::value::Value;
 use crate::tree::{Attribute, Type, ValueId};
 use hlo_ir::InstrId;
-use hlo_ir::attr::{BroadcastAttrs, PadAttrs, ReshapeAttrs, SliceAttrs};
+use hlo_ir::attr::{BroadcastAttrs, PadAttrs, ReshapeAttrs, SliceAttrs, SliceDim};
 
 impl Exporter<'_> {
     pub(super) fn broadcast(&mut self, id: InstrId, attrs: &BroadcastAttrs) -> Outcome<Value> {
@@ -52,7 +52,8 @@ impl Exporter<'_> {
 
     pub(super) fn slice(&mut self, id: InstrId, attrs: &SliceAttrs) -> Outcome<Value> {
         let SliceAttrs { slice } = attrs;
-        let ranges: Vec<[i64; 3]> = slice.iter().map(|d| [d.start, d.limit, d.stride]).collect();
+        let ranges: Vec<[i64; 3]> =
+            slice.iter().map(|&SliceDim { start, limit, stride }| [start, limit, stride]).collect();
         let operand = self.leaf(id, 0)?;
         let ty = self.type_of(id)?;
         Ok(Value::Leaf(self.sliced(operand, &ranges, ty)))
