@@ -1,6 +1,7 @@
 //! Rebuilds modules instruction by instruction with the methods of `hlo_builder`. Every opcode has a method,
 //! its shape is inferred from the operands, and the result has the attributes of the original.
 
+mod collective;
 mod elementwise;
 mod instruction;
 
