@@ -148,6 +148,10 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         return Err(Failure::Usage(message.to_string()));
     }
     let kept = input.given.as_ref().and_then(|given| given.run.as_ref());
+    if module.header.input_output_alias.is_empty() {
+        // Large inputs take long to read or to generate, so memory for the results is checked first.
+        check_memory(&[&parameters[..], &results].concat(), "inputs and results")?;
+    }
     let inputs = load_inputs(args, reporter, (case.as_ref(), kept), &module, &parameters)?;
     if asked.finds {
         phase("looking for what broke");

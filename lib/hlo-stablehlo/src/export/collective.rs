@@ -108,6 +108,29 @@ impl Exporter<'_> {
         }
     }
 
+    /// Returns the channel and `use_global_device_ids` that imply the mode of a collective. StableHLO has no
+    /// attribute for the mode.
+    fn implied(
+        &self,
+        id: InstrId,
+        mode: Option<CollectiveMode>,
+        channel_id: Option<i64>,
+        global: bool,
+    ) -> Outcome<(Option<Attribute>, bool)> {
+        let some = Some(channel_id.unwrap_or(0));
+        let (channel_id, global) = match mode {
+            None => (channel_id, global),
+            Some(CollectiveMode::CrossReplica) => (None, false),
+            Some(CollectiveMode::CrossReplicaAndPartition) => (some, false),
+            Some(CollectiveMode::FlattenedId) => (some, true),
+            Some(CollectiveMode::CrossPartition) => {
+                return self
+                    .refuse(id, "has mode cross_partition, which StableHLO's operation does not have");
+            }
+        };
+        Ok((self.channel_of_devices(channel_id), global))
+    }
+
     pub(super) fn all_reduce(&mut self, id: InstrId, attrs: &AllReduceAttrs) -> Outcome<Value> {
         let AllReduceAttrs {
             channel_id,
@@ -115,8 +138,7 @@ impl Exporter<'_> {
             // StableHLO has no layouts.
             constrain_layout: _,
             use_global_device_ids,
-            // StableHLO has no mode. The channel and `use_global_device_ids` imply it.
-            mode: _,
+            mode,
             to_apply,
         } = attrs;
         let parameters = self.module.parameters(*to_apply);
@@ -130,10 +152,11 @@ impl Exporter<'_> {
                 );
             }
         }
+        let (channel, global) = self.implied(id, *mode, *channel_id, *use_global_device_ids)?;
         let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
             .with("replica_groups", self.groups(id, replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(*channel_id))
-            .with_some("use_global_device_ids", unit(*use_global_device_ids))
+            .with_some("channel_handle", channel)
+            .with_some("use_global_device_ids", unit(global))
             .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
@@ -146,16 +169,16 @@ impl Exporter<'_> {
             constrain_layout: _,
             use_global_device_ids,
             dimensions,
-            // StableHLO has no mode. The channel and `use_global_device_ids` imply it.
-            mode: _,
+            mode,
             to_apply,
         } = attrs;
+        let (channel, global) = self.implied(id, *mode, *channel_id, *use_global_device_ids)?;
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.reduce_scatter", [operand])
                 .with("scatter_dimension", only(dimensions))
                 .with("replica_groups", e.groups(id, replica_groups)?)
-                .with_some("channel_handle", e.channel_of_devices(*channel_id))
-                .with_some("use_global_device_ids", unit(*use_global_device_ids))
+                .with_some("channel_handle", channel.clone())
+                .with_some("use_global_device_ids", unit(global))
                 .region(e.region(id, *to_apply, None)?))
         })
     }
@@ -302,7 +325,9 @@ impl Exporter<'_> {
         // The dimensions have no meaning.
         let RaggedAllToAllAttrs { channel_id, replica_groups, dimensions: _ } = attrs;
         let mut config = vec![("replica_groups".into(), self.groups(id, replica_groups)?)];
-        config.extend(channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));
+        config.extend(
+            self.channel_number(*channel_id).map(|channel| ("channel_id".into(), Attribute::i64(channel))),
+        );
         let new = Draft::new("stablehlo.custom_call", self.leaves(id)?)
             .with("call_target_name", Attribute::string("ragged_all_to_all"))
             .with("api_version", i32(4))

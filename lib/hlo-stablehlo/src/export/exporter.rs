@@ -81,18 +81,22 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// Returns the channel of a collective. StableHLO only has positive channels, so other ids get an unused
-    /// number.
+    /// Returns the channel of a collective.
     pub(super) fn channel_of_devices(&self, id: Option<i64>) -> Option<Attribute> {
+        channel(self.channel_number(id), Channel::Devices)
+    }
+
+    /// Returns the number of a collective's channel. StableHLO only has positive channels, so other ids get an
+    /// unused number.
+    pub(super) fn channel_number(&self, id: Option<i64>) -> Option<i64> {
         let last = || {
             let all = self.module.computations().flat_map(|c| self.module[c].instructions());
             all.filter_map(|&i| self.module[i].op.effect().channel()).max().unwrap_or(0).max(0)
         };
-        let number = |id: i64| match id {
+        id.map(|id| match id {
             1.. => id,
             _ => self.last_channel.get_or_init(last).saturating_add(1).saturating_sub(id),
-        };
-        channel(id.map(number), Channel::Devices)
+        })
     }
 
     /// Returns the failure of an instruction that cannot be exported.

@@ -167,3 +167,35 @@ fn deep_nesting_is_cut() {
     let printed = text::print(&tree_of(&hlo).expect("a program"));
     text::parse(&printed).expect("it is read back");
 }
+
+/// StableHLO has no attribute for the mode of a collective: the channel and `use_global_device_ids` imply it.
+#[test]
+fn modes_of_collectives_are_kept() {
+    let module = |attributes: &str| {
+        format!(
+            "HloModule m, replica_count=2, num_partitions=2
+
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}}
+
+ENTRY e {{
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), replica_groups={{}}, {attributes}, to_apply=add
+}}"
+        )
+    };
+    for (attributes, has_channel, is_global) in [
+        ("channel_id=1, mode=cross_replica", false, false),
+        ("mode=cross_replica_and_partition", true, false),
+        ("channel_id=1, mode=flattened_id", true, true),
+    ] {
+        let printed = text::print(&tree_of(&module(attributes)).expect("it is exported"));
+        assert_eq!(printed.contains("channel_handle"), has_channel, "{attributes}: {printed}");
+        assert_eq!(printed.contains("use_global_device_ids"), is_global, "{attributes}: {printed}");
+    }
+    let refused = tree_of(&module("channel_id=1, mode=cross_partition")).expect_err("StableHLO lacks the mode");
+    assert!(refused[0].message.contains("mode cross_partition"), "{refused:?}");
+}

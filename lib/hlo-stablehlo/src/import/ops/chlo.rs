@@ -121,7 +121,8 @@ impl<'t> Importer<'t> {
         let k = attributes.get("k").and_then(Attribute::as_int);
         let k = k.ok_or_else(|| op.failure("it does not say how many elements (`k`)"))?;
         let largest = attributes.get("largest").and_then(Attribute::as_bool).unwrap_or(true);
-        let attrs = TopkAttrs { k, largest: OrTrue(largest), ..TopkAttrs::default() };
+        let is_stable = attributes.get("is_stable").and_then(Attribute::as_bool);
+        let attrs = TopkAttrs { k, largest: OrTrue(largest), is_stable };
         self.give_results(op, Op::TopK(attrs), &[operand])
     }
 
