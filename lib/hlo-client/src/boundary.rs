@@ -1,14 +1,16 @@
-//! Dynamic dimensions at the boundary of compiled code, which works on arrays of the bounds only. Inputs are
-//! padded to the bounds and followed by their sizes. Results are cut to the sizes that follow them.
+//! Dynamic dimensions at the boundary of compiled code. Compiled code works only on arrays whose dimensions
+//! have their bounds as sizes. Inputs are therefore padded to the bounds. The actual sizes of all dynamic
+//! dimensions are additional inputs, after all others. In the same way, compiled code returns padded results
+//! and, after them, the actual sizes. The client cuts the results to these sizes.
 
 use crate::{Buffer, Error};
 use hlo_ir::{ElementType, Literal, Shape};
 
-/// Returns the inputs of a program that takes padded arrays. `parameters` are the shapes of the leaves of the
-/// parameters, and `inputs` their values. The sizes of all dynamic dimensions come after the last input.
+/// Pads the inputs of a program to the bounds of their dimensions, and appends the sizes of all dynamic
+/// dimensions. `parameters` are the shapes of the leaves of the parameters, and `inputs` their values.
 ///
 /// # Errors
-/// A padded array does not fit in memory, or a size does not fit an `s32`.
+/// There is no memory for a padded array, or a size is too large for an `s32`.
 pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
     let mut padded = Vec::with_capacity(inputs.len());
     let mut sizes = Vec::new();
@@ -33,8 +35,8 @@ pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Lit
     Ok(padded)
 }
 
-/// Returns `buffers` padded as [`padded_inputs`] does, in the layouts of `placed`, the leaves of the
-/// program's inputs.
+/// Pads buffers as [`padded_inputs`] does, and converts them to the layouts of `placed`, which are the shapes
+/// of the inputs of the compiled program. `declared` are the shapes of the leaves of the parameters.
 ///
 /// # Errors
 /// As [`padded_inputs`].
@@ -53,11 +55,11 @@ pub(crate) fn padded(
     literals.iter().zip(placed).map(|(literal, shape)| Buffer::from_literal(literal, shape)).collect()
 }
 
-/// Checks whether the buffers that compiled code wrote for a result of shape `declared` are valid: whether
-/// all dynamic sizes matched each other.
+/// Checks whether all dynamic sizes of a run matched each other. `buffers` are those that compiled code wrote
+/// for a result of shape `declared`. The last of them can contain the result of the check.
 ///
 /// # Errors
-/// A buffer could not be computed.
+/// The run that computes a buffer failed.
 pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> Result<bool, Error> {
     match buffers.get(declared.leaf_count() + declared.dynamic_dimensions().len()) {
         Some(last) => Ok(number(last)? != Some(0)),
@@ -88,7 +90,7 @@ pub(crate) fn check_leaves(shapes: &[&Shape], buffers: &[Buffer]) -> Result<(), 
     Ok(())
 }
 
-/// Returns the value of a scalar: a 32-bit integer or a `pred`.
+/// Returns the value of a scalar `s32` or `pred`, or `None` for a buffer of another size.
 fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
     Ok(match *buffer.bytes()? {
         [byte] => Some(byte.into()),
@@ -97,8 +99,8 @@ fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
     })
 }
 
-/// Returns the leaves of a result of shape `declared`. Cuts the buffers that compiled code wrote to their
-/// sizes.
+/// Returns the leaves of a result of shape `declared`: cuts each padded array that compiled code wrote to its
+/// actual sizes, and removes the buffers that contain the sizes.
 ///
 /// # Errors
 /// A size exceeds its bound, or there is no memory for a result.

@@ -17,7 +17,7 @@ use hlo_passes::{CustomPartitioner, has_custom_partitions};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Compiles and runs programs. Cloning is cheap: both clones are the same client.
+/// A client, which compiles and runs programs. Cloning is cheap, because all clones share the client.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Place>);
 
-/// The location of a client's programs.
+/// The state of a client, in this process or on a server.
 #[derive(Debug)]
 enum Place {
     Here(Box<Here>),
@@ -64,24 +64,28 @@ pub struct ClientOptions {
     pub devices: usize,
     /// The targets of custom calls. The built-in targets and the LAPACK routines are always available.
     pub custom_calls: Registry,
-    /// The partitioner of custom calls in programs that describe all partitions together. With `None`, each
-    /// device runs such calls itself.
+    /// The function that partitions custom calls, such as those of `jax.custom_partitioning`, when the client
+    /// partitions a program. With `None`, all custom calls are partitioned by the same built-in rules.
     pub custom_partitioner: Option<Arc<dyn CustomPartitioner>>,
-    /// Maximum number of compiled programs to keep, 0 for none. Compiling a kept program again with the same
-    /// options returns the kept program. The least recently requested program is removed first.
+    /// Maximum number of compiled programs to keep, 0 for none. If the same program is compiled again with
+    /// the same options, the client returns the kept program. It removes the least recently requested program
+    /// first.
     pub cached_programs: usize,
-    /// Maximum size of the kept programs together, in bytes. The size counts constants and temporaries and is
-    /// approximate.
+    /// Maximum total size of the kept programs, in bytes. The size of a program is an estimate, which
+    /// includes its constants and temporaries.
     pub cached_program_bytes: u64,
-    /// A folder for compiled code, which other processes can use at the same time and later. It is created if
-    /// it does not exist. The process runs the code in it, so only its owner may have write access.
+    /// The folder for compiled code. Several processes can use it at the same time. The client creates the
+    /// folder if it does not exist. The process executes the code in the folder, so only the user of the
+    /// process may have write access.
     pub cache_dir: Option<PathBuf>,
-    /// Maximum size of the files in that folder, in bytes. The least recently used file is removed first.
+    /// Maximum total size of the files in `cache_dir`, in bytes. The client removes the least recently used
+    /// file first.
     pub cache_bytes: u64,
 }
 
 impl Default for ClientOptions {
-    /// One device, up to 64 kept programs of 1 GiB in total, no folder, and 1 GiB for the files in a folder.
+    /// Returns options with one device and without a folder for compiled code. The client keeps up to 64
+    /// programs with a total size of 1 GiB. If a folder is set, its files may have a total size of 1 GiB.
     fn default() -> Self {
         Self {
             devices: 1,
@@ -122,9 +126,9 @@ impl Client {
     }
 
     /// Connects to the server at an address such as `unix:/run/hlo.sock` or `127.0.0.1:7070`. Programs and
-    /// arrays are stored on the server. The client has a session with the server, which ends when the last
-    /// clone of the client and the last object made by it are dropped. The server decides how many threads a
-    /// program uses and which custom calls are available.
+    /// arrays are stored on the server. The client has a session with the server. The session ends when all
+    /// clones of the client, and all programs and arrays that they created, are dropped. The server decides
+    /// how many threads a program uses and which custom calls are available.
     ///
     /// # Errors
     /// The text is not an address, there is no such server, or the server has reached its maximum number of
@@ -167,7 +171,8 @@ impl Client {
         }
     }
 
-    /// Converts a value into an array on a device, row-major. The array shares the memory of the value.
+    /// Converts a value into a row-major array. Every device of the client accepts the array. In this
+    /// process, the array shares the memory of the value.
     ///
     /// # Errors
     /// The value is not an array.
@@ -175,10 +180,10 @@ impl Client {
         self.transfer_to_layout(value, &value.shape().without_layout())
     }
 
-    /// Converts a value into an array on a device, in the layout of `shape`.
+    /// Converts a value into an array in the layout of `shape`. Every device of the client accepts the array.
     ///
     /// # Errors
-    /// The value has another type or other sizes.
+    /// The element type or the sizes of the value differ from those of `shape`.
     pub fn transfer_to_layout(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
         match &*self.0 {
             Place::Here(_) => Buffer::from_literal(value, shape),
@@ -200,8 +205,8 @@ impl Client {
         Ok(self.transfer_to(value)?.on(device))
     }
 
-    /// Converts an array in the program's memory into an array on a device, in the layout of `shape`. In
-    /// memory the dimensions may be in any order, with or without padding (XLA preview, "Layout").
+    /// Converts the array in `memory` into an array in the layout of `shape`. `layout` describes `memory`:
+    /// the dimensions may be in any order, with or without padding (XLA preview, "Layout").
     ///
     /// # Errors
     /// The memory does not match the layout, or there is no memory for the array.
@@ -215,11 +220,12 @@ impl Client {
         self.transfer_to_layout(&value, shape)
     }
 
-    /// Copies an array on a device into new memory, in any order of dimensions, with or without padding.
-    /// Waits until the buffer is ready.
+    /// Copies an array into new memory that `layout` describes: the dimensions may be in any order, with or
+    /// without padding. Waits until the buffer is ready.
     ///
     /// # Errors
-    /// The array cannot have that layout, there is no memory for it, or the run that computes it failed.
+    /// The array cannot have the layout, there is no memory for the copy, or the run that computes the array
+    /// failed.
     pub fn transfer_from_laid_out(
         &self,
         buffer: &Buffer,
@@ -236,10 +242,10 @@ impl Client {
         buffer.to_literal()
     }
 
-    /// Compiles a text, unless it was compiled with these options before.
+    /// Compiles HLO text. If the client keeps a program for the same text and options, returns this program.
     ///
     /// # Errors
-    /// The text does not parse or verify, or the errors of [`Client::compile`].
+    /// The text cannot be parsed, the module is invalid, or the errors of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
@@ -249,9 +255,9 @@ impl Client {
         }
     }
 
-    /// Verifies and compiles a module, unless it was compiled with these options before. Constants are
-    /// computed in the standard floating-point mode, whatever the mode of the calling thread is. Runs do the
-    /// same.
+    /// Verifies and compiles a module. If the client keeps a program for the same module and options, returns
+    /// this program. Constant folding uses the standard floating-point mode, regardless of the mode of the
+    /// calling thread. Runs use the same mode.
     ///
     /// # Errors
     /// The module is invalid, the client's devices cannot run it, a pass rejects it, or the errors of
@@ -265,12 +271,13 @@ impl Client {
         }
     }
 
-    /// Compiles a module as [`Client::compile`] does, within a budget. The compilation ends once the budget
-    /// is used up. The program is not kept. If the options contain a pipeline, it is bounded as well
-    /// ([`hlo_passes::Pipeline::parse_bounded`]). A server ignores `budget` and uses its own.
+    /// Compiles a module as [`Client::compile`] does, within a budget. The compilation stops when the budget
+    /// is exhausted. The client does not keep the program. If the options contain a pipeline, its text and
+    /// counts are limited too ([`hlo_passes::Pipeline::parse_bounded`]). A server ignores `budget` and uses
+    /// its own.
     ///
     /// # Errors
-    /// As [`Client::compile`], or the budget is used up.
+    /// As [`Client::compile`], or the budget is exhausted.
     pub fn compile_within(
         &self,
         module: &Module,
@@ -285,10 +292,10 @@ impl Client {
         }
     }
 
-    /// Creates a program from a module and the result of running passes on it. `prepared` comes from
-    /// [`crate::prepare`], or from other passes followed by [`crate::lower`]. The passes and the partitioning
-    /// in the options are ignored. The module is compiled each time, unless [`ClientOptions::cache_dir`]
-    /// contains its code.
+    /// Creates a program from a module, `given`, and the result of running passes on it, `prepared`.
+    /// `prepared` comes from [`crate::prepare`], or from other passes followed by [`crate::lower`]. Ignores
+    /// the passes and the partitioning in the options. Compiles the module each time, unless
+    /// [`ClientOptions::cache_dir`] contains its code.
     ///
     /// # Errors
     /// One of the modules is invalid, the engine does not support an instruction, a custom call has no target

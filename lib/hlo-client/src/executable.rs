@@ -1,4 +1,7 @@
 //! Compiled programs.
+//!
+//! The *leaves* of a value are its arrays and tokens, with all tuples flattened. Programs take and return one
+//! buffer for each leaf.
 
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
@@ -6,19 +9,19 @@ use crate::{Buffer, Device, Error, Partition, RunOptions, boundary};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
-/// A compiled program, which several threads can run at once. Cloning is cheap: both clones are the same
-/// program.
+/// A compiled program. Several threads can run it at the same time. Cloning is cheap, because all clones
+/// share the program.
 #[derive(Clone, Debug)]
 pub struct Executable(Arc<Program>);
 
 #[derive(Debug)]
 struct Program {
-    /// Never empty.
+    /// The devices that the program runs on. At least one.
     devices: Vec<Device>,
     place: Place,
 }
 
-/// The location of a program.
+/// The program, in this process or on a server.
 #[derive(Debug)]
 enum Place {
     Here(Box<LocalProgram>),
@@ -26,7 +29,8 @@ enum Place {
     Server(hlo_remote::RemoteExecutable),
 }
 
-/// The arguments of a program in the form that it takes. See [`Executable::arguments`].
+/// The arguments of a program, converted to the layouts and padded to the sizes that the program requires.
+/// See [`Executable::arguments`].
 #[derive(Clone, Debug)]
 pub struct Arguments {
     buffers: Vec<Buffer>,
@@ -34,14 +38,14 @@ pub struct Arguments {
     device: Option<Device>,
 }
 
-/// The memory of a program's results, which runs reuse. See [`Executable::room`].
+/// Memory for the results of a program. Several runs can use it, one after another. See [`Executable::room`].
 #[derive(Debug)]
 pub struct Results(Vec<Buffer>);
 
 impl Results {
-    /// Returns the arrays that the last run wrote, in the program's form. They are the arrays of
-    /// [`Executable::leaves`], except that dynamic sizes are stored as separate arrays after them. Before the
-    /// first run, the contents are unspecified.
+    /// Returns the arrays that the last run wrote. They are the arrays of [`Executable::leaves`], except that
+    /// arrays with dynamic sizes are padded to their bounds, and their sizes are separate arrays after all
+    /// others. Before the first run, the contents are unspecified.
     pub fn buffers(&self) -> &[Buffer] {
         &self.0
     }
@@ -117,8 +121,8 @@ impl Executable {
         }
     }
 
-    /// Returns how the values of the whole program are divided among devices, if the program was partitioned
-    /// ([`crate::CompileOptions::spmd_partitioning`]).
+    /// Returns how the parameters and results of the whole program are divided among devices, or `None` if
+    /// the client did not partition the program ([`crate::CompileOptions::spmd_partitioning`]).
     pub fn partition(&self) -> Option<&Partition> {
         self.here()?.partition()
     }
@@ -142,8 +146,9 @@ impl Executable {
         }
     }
 
-    /// Returns the devices that the program runs on, `replica_count` times `num_partitions` of the module.
-    /// Device `replica × num_partitions + partition` runs that replica and partition.
+    /// Returns the devices that the program runs on. Their number is `replica_count × num_partitions` of the
+    /// module. Element `replica × num_partitions + partition` is the device that runs that replica and
+    /// partition.
     pub fn devices(&self) -> &[Device] {
         &self.0.devices
     }
@@ -153,7 +158,8 @@ impl Executable {
         &self.0.devices[0]
     }
 
-    /// Returns the leaves of the parameters, in order, in the layouts that the module asks for.
+    /// Returns the shapes of the leaves of the parameters, in order, with the layouts that the module
+    /// specifies.
     pub fn parameters(&self) -> &[Shape] {
         match &self.0.place {
             Place::Here(program) => &program.parameters,
@@ -162,7 +168,7 @@ impl Executable {
         }
     }
 
-    /// Returns the shape of the result, in the layout that the module asks for.
+    /// Returns the shape of the result, with the layout that the module specifies.
     pub fn result(&self) -> &Shape {
         match &self.0.place {
             Place::Here(program) => &program.result,
@@ -177,7 +183,7 @@ impl Executable {
         self.here()?.compiled()
     }
 
-    /// Returns the number of bytes of this process that the program occupies.
+    /// Estimates the memory that the program occupies in this process, in bytes. 0 for a program on a server.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.here().map_or(0, LocalProgram::held_bytes)
     }
@@ -185,7 +191,7 @@ impl Executable {
     /// Runs the program on values, one for each leaf of the parameters, and returns the result.
     ///
     /// # Errors
-    /// A value does not fit its parameter, or the run fails.
+    /// The shape of a value does not match its parameter, or the run fails.
     pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
         #[cfg(feature = "remote")]
         if let Place::Server(program) = &self.0.place {
@@ -197,10 +203,11 @@ impl Executable {
     }
 
     /// Converts values, one for each leaf of the parameters, into arrays in the layouts of the parameters.
-    /// Every device of the program accepts the arrays. If the program is on a server, the arrays are as well.
+    /// Every device of the program accepts the arrays. If the program is on a server, the arrays are stored
+    /// on the server.
     ///
     /// # Errors
-    /// A value does not fit its parameter, or the server rejects it.
+    /// The shape of a value does not match its parameter, or the server rejects the value.
     pub fn buffers(&self, values: &[Literal]) -> Result<Vec<Buffer>, Error> {
         let shapes = self.parameters();
         if values.len() != shapes.len() {
@@ -217,10 +224,11 @@ impl Executable {
         }
     }
 
-    /// Builds the result from its leaves.
+    /// Builds the result of a run from its leaves.
     ///
     /// # Errors
-    /// The arrays are not the leaves of a result of this program, or one of them could not be computed.
+    /// The arrays do not have the shapes of the leaves of the result, or the run that computes one of them
+    /// failed.
     pub fn value(&self, leaves: Vec<Buffer>) -> Result<Literal, Error> {
         let shapes = self.result().leaves();
         boundary::check_leaves(&shapes, &leaves)?;
@@ -230,11 +238,11 @@ impl Executable {
     }
 
     /// Runs the program on one buffer for each leaf of the parameters, and returns one buffer for each leaf
-    /// of the result.
+    /// of the result. If the program runs in this process and a buffer is on a server, transfers the buffer.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, the program is on a server and a buffer is not, or the run fails.
-    /// If a buffer is on a server and the program is not, the buffer is transferred.
+    /// The shape of a buffer does not match its parameter, the program is on a server and a buffer is not, or
+    /// the run fails.
     pub fn execute(&self, arguments: &[&Buffer], options: RunOptions<'_>) -> Result<Vec<Buffer>, Error> {
         let arguments = self.arguments(arguments)?;
         let mut results = self.room()?;
@@ -242,13 +250,13 @@ impl Executable {
         self.leaves(results)
     }
 
-    /// Converts buffers into the arguments of a run, in the form that the program takes: in its layouts, and
-    /// padded to the bounds where sizes are dynamic. Several runs can share the result. Waits for buffers
-    /// that are not ready.
+    /// Converts buffers into the arguments of a run: changes their layouts, and pads arrays with dynamic
+    /// sizes to their bounds, if the program requires it. Waits for buffers that are not ready. Several runs
+    /// can use the same arguments.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, is on another device than other buffers, or could not be
-    /// computed, or there is no memory for the converted array.
+    /// The shape of a buffer does not match its parameter, two buffers are on different devices, the run that
+    /// computes a buffer failed, or there is no memory for a converted array.
     pub fn arguments(&self, buffers: &[&Buffer]) -> Result<Arguments, Error> {
         let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
         self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
@@ -279,7 +287,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Allocates memory for the results of a run. Later runs can reuse it.
+    /// Allocates memory for the results of a run. Later runs can reuse the memory.
     ///
     /// # Errors
     /// There is no memory for a result.
@@ -291,13 +299,14 @@ impl Executable {
         }
     }
 
-    /// Runs the program. Compiled code of this process overwrites the results of the last run, unless other
-    /// buffers still share their memory.
+    /// Runs the program, and writes the results to `results`. Compiled code in this process overwrites the
+    /// results of the previous run, unless other buffers still share their memory.
     ///
     /// # Errors
-    /// An infeed has no item that fits, a custom call fails, sizes do not match ([`Error::Sizes`]), the watch
-    /// stops the run, the run exceeds its time limit, the interpreter does not support an instruction, the
-    /// server rejects the run, or the arguments are on another device.
+    /// There is no item of the right shape for an infeed, a custom call fails, dynamic sizes do not match
+    /// ([`Error::Sizes`]), the watch stops the run, the run exceeds its time limit, the interpreter does not
+    /// support an instruction, the server rejects the run, or the arguments are on another device than the
+    /// program.
     pub fn execute_into(
         &self,
         arguments: &Arguments,
@@ -319,11 +328,11 @@ impl Executable {
         Ok(())
     }
 
-    /// Returns the leaves of the result of the last run into this memory.
+    /// Returns the leaves of the result of the last run that wrote to `results`. Cuts arrays with dynamic
+    /// sizes to their sizes.
     ///
     /// # Errors
-    /// The memory is that of another program's results, or there is no memory for a result that is cut to its
-    /// size.
+    /// `results` belongs to another program, or there is no memory for an array that is cut to its size.
     pub fn leaves(&self, results: Results) -> Result<Vec<Buffer>, Error> {
         match &self.0.place {
             Place::Here(program) => {

@@ -16,7 +16,7 @@ pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
 #[cfg(not(feature = "codegen"))]
 pub(crate) type CodeCache = std::convert::Infallible;
 
-/// The properties of a client that a compilation uses besides its options.
+/// The properties of a client that a compilation uses, besides the compile options.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) custom_calls: &'a CustomCalls,
@@ -31,13 +31,13 @@ pub(crate) struct Given<'a> {
 pub(crate) struct LocalProgram {
     /// The module that runs.
     pub(crate) module: Verified<Module>,
-    /// The leaves of the parameters, as in the module before the passes.
+    /// The shapes of the leaves of the parameters, in the module before the passes.
     pub(crate) parameters: Vec<Shape>,
     pub(crate) result: Shape,
-    /// The leaves of the parameters, as in the module that runs. If these are padded arrays, their sizes
-    /// follow the last array.
+    /// The shapes of the leaves of the parameters, in the module that runs. If the passes padded arrays with
+    /// dynamic sizes, their sizes are scalars after the last array.
     placed: Vec<Shape>,
-    /// How the values were divided, if the program was partitioned.
+    /// How the parameters and results are divided among devices, if the client partitioned the program.
     partition: Option<Partition>,
     code: Code,
 }
@@ -53,12 +53,12 @@ enum Code {
 #[derive(Debug)]
 pub(crate) struct Interpreted {
     pub(crate) options: hlo_eval::Options,
-    /// Facts that do not depend on values, computed once for all runs. `None` if the module leaves something
-    /// implicit.
+    /// Facts about the module that do not depend on values, computed once for all runs. `None` if the module
+    /// leaves information implicit ([`Module::leaves_unsaid`]).
     pub(crate) known: Option<hlo_eval::Known>,
 }
 
-/// Returns the leaves of the parameters, in the layouts that the user of the program sees.
+/// Returns the shapes of the leaves of the parameters of a module.
 fn parameter_leaves(module: &Module) -> Vec<Shape> {
     module.entry_shapes().0.into_iter().flat_map(Shape::leaves).cloned().collect()
 }
@@ -91,17 +91,17 @@ impl LocalProgram {
         Ok(Self { module: prepared, parameters, result, placed, partition: None, code })
     }
 
-    /// Returns the program with information about how it was partitioned.
+    /// Adds information about how the client partitioned the program.
     pub(crate) fn with_partition(self, partition: Option<Partition>) -> Self {
         Self { partition, ..self }
     }
 
-    /// Returns how the program was partitioned, if it was.
+    /// Returns how the client partitioned the program, or `None` if it did not.
     pub(crate) fn partition(&self) -> Option<&Partition> {
         self.partition.as_ref()
     }
 
-    /// Returns whether the program takes padded arrays.
+    /// Checks whether the passes padded arrays with dynamic sizes.
     pub(crate) fn is_padded(&self) -> bool {
         self.placed.len() != self.parameters.len()
     }
@@ -141,7 +141,8 @@ impl LocalProgram {
         }
     }
 
-    /// Converts ready buffers that fit the parameters into the form that the program takes.
+    /// Converts buffers to the layouts and sizes that the program requires. The buffers are ready, and match
+    /// the parameters.
     pub(crate) fn arguments(&self, buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The interpreter takes arrays of any sizes, unless passes have padded them.
         match matches!(self.code, Code::Interpreted(_)) && !self.is_padded() {
@@ -185,7 +186,7 @@ impl LocalProgram {
         self.check_sizes(results)
     }
 
-    /// Returns the leaves of the result that compiled code wrote.
+    /// Checks the dynamic sizes, and returns the leaves of the result that compiled code wrote.
     #[cfg(feature = "codegen")]
     pub(crate) fn finish(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         self.check_sizes(&results)?;
@@ -197,7 +198,7 @@ impl LocalProgram {
         if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
     }
 
-    /// Checks that the buffers are the memory of this program's results.
+    /// Checks that the buffers have the number and the shapes of this program's results.
     pub(crate) fn check_results(&self, results: &[Buffer]) -> Result<(), Error> {
         match &self.code {
             #[cfg(feature = "codegen")]
@@ -210,7 +211,7 @@ impl LocalProgram {
         }
     }
 
-    /// Returns the leaves of the result of the last run into this memory.
+    /// Returns the leaves of the result of the last run that wrote to `results`.
     pub(crate) fn leaves(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The sizes of padded results follow the last array.
         match results.len() > self.result.leaf_count() {
@@ -219,7 +220,7 @@ impl LocalProgram {
         }
     }
 
-    /// Converts a buffer that fits leaf `leaf` of the parameters into the form that the program takes.
+    /// Converts a buffer that matches leaf `leaf` of the parameters to the layout that the program requires.
     #[cfg(feature = "codegen")]
     pub(crate) fn placed(&self, leaf: usize, buffer: Buffer) -> Result<Buffer, Error> {
         let placed = &self.placed[leaf];
@@ -259,8 +260,8 @@ impl LocalProgram {
         values.ok_or_else(|| Error::new("internal error: too few arguments"))
     }
 
-    /// Returns the leaves of the interpreter's result, in the layouts that the user of the program sees.
-    /// Sizes that the passes added come last.
+    /// Returns the leaves of the interpreter's result, with the layouts of the module before the passes.
+    /// Sizes that the passes added to the result come last.
     pub(crate) fn result_buffers(&self, result: &Literal) -> Result<Vec<Buffer>, Error> {
         let shapes = self.result.leaves();
         let laid_out = |(k, leaf): (usize, &Literal)| match shapes.get(k) {

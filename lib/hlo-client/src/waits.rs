@@ -1,10 +1,10 @@
-//! Statistics of the times that devices wait for each other.
+//! Statistics of how long the devices of a program wait for each other in collectives.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Records how often, how long and when devices have waited for each other, in one run or several.
+/// A record of how often, how long and when devices waited for each other, in one or several runs.
 #[derive(Debug)]
 pub struct Waits {
     start: Instant,
@@ -20,16 +20,16 @@ struct Noted {
     left_out: u64,
 }
 
-/// The total time that a device has waited in a collective.
+/// The total time that a device waited in a collective, over all of its executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The device.
     pub device: usize,
     /// The opcode and the name of the collective.
     pub name: String,
-    /// Number of times that the collective ran.
+    /// Number of times that the device executed the collective.
     pub count: u64,
-    /// Total time that the device has waited there for the others.
+    /// Total time that the device waited in the collective for other devices.
     pub time: Duration,
 }
 
@@ -47,19 +47,19 @@ pub struct WaitEvent {
 }
 
 impl Default for Waits {
-    /// Keeps only sums.
+    /// Creates an empty record that keeps only the total times.
     fn default() -> Self {
         Self::with_events(0)
     }
 }
 
 impl Waits {
-    /// Keeps up to `most` individual waits, besides the sums.
+    /// Creates an empty record that keeps the total times and up to `most` individual waits.
     pub fn with_events(most: usize) -> Self {
         Self { start: Instant::now(), most, noted: Mutex::default() }
     }
 
-    /// Returns the time that the times of events are relative to.
+    /// Returns the time at which the record was created. [`WaitEvent::start`] is relative to it.
     pub fn start(&self) -> Instant {
         self.start
     }
@@ -91,7 +91,7 @@ impl Waits {
         noted.sums.iter().map(wait).collect()
     }
 
-    /// Returns the individual waits that were kept, and the number of those that were not.
+    /// Returns the individual waits that were kept, and the number of waits that were not kept.
     pub fn events(&self) -> (Vec<WaitEvent>, u64) {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         (noted.events.clone(), noted.left_out)
