@@ -1,45 +1,48 @@
-//! Exact arithmetic on integer lattices: bases in which linear forms are simple, and solutions of
-//! congruences.
+//! Exact arithmetic on integer lattices. Finds bases on which linear forms have few nonzero values, and
+//! solves congruences.
+//!
+//! A linear form is a vector of coefficients. Its value at a vector is the dot product of both.
 
-/// An intermediate number does not fit 128 bits.
+/// The error if an intermediate number does not fit into 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow;
 
 type Result<T> = std::result::Result<T, Overflow>;
 
-/// A basis of a lattice of integer vectors. Every change keeps the lattice the same: adding multiples of
-/// vectors to others, and exchanging and negating vectors.
+/// A basis of a lattice of integer vectors. The methods exchange vectors, negate them, and add multiples of
+/// them to other vectors. These operations change the basis but not the lattice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basis {
     vectors: Vec<Vec<i128>>,
 }
 
 impl Basis {
-    /// Creates the basis of all integer vectors of this dimension.
+    /// Creates the basis of unit vectors, for the lattice of all integer vectors of this dimension.
     pub fn standard(dimension: usize) -> Self {
         let unit = |i| (0..dimension).map(|j| i128::from(i == j)).collect();
         Self { vectors: (0..dimension).map(unit).collect() }
     }
 
-    /// Returns the vectors.
+    /// Returns the vectors of the basis.
     pub fn vectors(&self) -> &[Vec<i128>] {
         &self.vectors
     }
 
-    /// Returns the values of a linear form, given by its coefficients, at the vectors.
+    /// Returns the values of a linear form at the vectors of the basis.
     ///
     /// # Errors
-    /// A value does not fit 128 bits.
+    /// A value does not fit into 128 bits.
     pub fn values(&self, form: &[i128]) -> Result<Vec<i128>> {
         self.vectors.iter().map(|v| dot(form, v)).collect()
     }
 
-    /// Makes a linear form zero at all vectors after number `at`, and non-negative at that vector. Changes
-    /// the vectors from `at` on, by Euclid's algorithm on the values of the form. Returns the value at vector
-    /// `at`: the greatest common divisor of the previous values, or 0 if the form is zero at all of them.
+    /// Changes the vectors from number `at` on, so that a linear form is non-negative at vector `at`, and
+    /// zero at all vectors after it. Applies Euclid's algorithm to the values of the form. Returns the new
+    /// value at vector `at`, which is the greatest common divisor of the values at the changed vectors, or 0
+    /// if all of these values are 0.
     ///
     /// # Errors
-    /// An intermediate number does not fit 128 bits.
+    /// An intermediate number does not fit into 128 bits.
     pub fn eliminate(&mut self, form: &[i128], at: usize) -> Result<i128> {
         let mut values = self.values(form)?;
         loop {
@@ -49,7 +52,7 @@ impl Basis {
             self.vectors.swap(at, least);
             let pivot = values[at];
             for (i, value) in values.iter_mut().enumerate().skip(at + 1) {
-                // Negating the smallest number overflows.
+                // The division overflows if the smallest number is divided by -1.
                 let quotient = value.checked_div(pivot).ok_or(Overflow)?;
                 self.subtract(i, quotient, at)?;
                 *value %= pivot;
@@ -63,11 +66,11 @@ impl Basis {
         }
     }
 
-    /// Makes the values of a linear form at the vectors before `at` non-negative and less than its value at
-    /// vector `at`, which must be positive.
+    /// Changes the vectors before number `at`, so that the values of a linear form at them are non-negative
+    /// and less than its value at vector `at`. The value at vector `at` must be positive.
     ///
     /// # Errors
-    /// An intermediate number does not fit 128 bits.
+    /// An intermediate number does not fit into 128 bits.
     pub fn reduce(&mut self, form: &[i128], at: usize) -> Result<()> {
         let values = self.values(form)?;
         for (i, value) in values[..at].iter().enumerate() {
@@ -80,7 +83,7 @@ impl Basis {
     /// Negates a vector.
     ///
     /// # Errors
-    /// A number does not fit 128 bits.
+    /// A number does not fit into 128 bits.
     pub fn negate(&mut self, number: usize) -> Result<()> {
         for x in &mut self.vectors[number] {
             *x = x.checked_neg().ok_or(Overflow)?;
@@ -88,7 +91,7 @@ impl Basis {
         Ok(())
     }
 
-    /// Subtracts a multiple of vector `by` from vector `from`.
+    /// Subtracts `times` times vector `by` from vector `from`.
     fn subtract(&mut self, from: usize, times: i128, by: usize) -> Result<()> {
         if times == 0 {
             return Ok(());
@@ -101,7 +104,7 @@ impl Basis {
     }
 }
 
-/// The points `origin + Σ basis[i] · y[i]` for all integers `y`.
+/// A shifted lattice: the points `origin + Σ basis[i] · y[i]` for all vectors `y` of integers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lattice {
     /// One of the points.
@@ -116,14 +119,15 @@ impl Lattice {
         Self { origin: vec![0; dimension], basis: Basis::standard(dimension) }
     }
 
-    /// Keeps the points at which a linear form plus a constant is divisible by the positive number `modulus`.
-    /// Returns false, without changing the lattice, if there are none.
+    /// Keeps only the points at which a linear form plus a constant is divisible by the positive number
+    /// `modulus`. Returns `false`, and does not change the lattice, if there is no such point.
     ///
     /// # Errors
-    /// An intermediate number does not fit 128 bits.
+    /// An intermediate number does not fit into 128 bits.
     pub fn keep_divisible(&mut self, form: &[i128], constant: i128, modulus: i128) -> Result<bool> {
         let at_origin = dot(form, &self.origin)?.checked_add(constant).ok_or(Overflow)?.rem_euclid(modulus);
-        // The form then changes by `step` along the first vector, and not along the others.
+        // After the elimination, the form changes by `step` along the first vector, and by 0 along the
+        // others.
         let step = self.basis.eliminate(form, 0)?.rem_euclid(modulus);
         let (divisor, inverse) = gcd(step, modulus)?;
         if at_origin % divisor != 0 {
@@ -145,8 +149,8 @@ impl Lattice {
     }
 }
 
-/// Returns the greatest common divisor of the non-negative `a` and the positive `b`, and the number whose
-/// product with `a` is congruent to it modulo `b`.
+/// Returns the greatest common divisor `d` of the non-negative `a` and the positive `b`, and a number `t`
+/// with `a · t = d` modulo `b`.
 fn gcd(a: i128, b: i128) -> Result<(i128, i128)> {
     let (mut r, mut t) = ((b, a), (0i128, 1i128));
     while r.1 != 0 {
@@ -202,7 +206,7 @@ mod tests {
         assert_eq!(basis.eliminate(&[i128::MIN, 0], 0), Err(Overflow));
     }
 
-    /// Compares all solutions of a few congruences in a box, by enumeration and by the lattice.
+    /// Compares the lattice of solutions of a few congruences with an enumeration of all points in a box.
     #[test]
     fn congruences() {
         for (form, constant, modulus) in

@@ -99,7 +99,7 @@ fn constraint(r: &mut AttrReader<'_>) -> Result<Constraint, AttrError> {
     Ok(Constraint { index, bound: r.integer()? })
 }
 
-/// Reads `2*d0-d1+3`: terms in any order, with blanks between them.
+/// Reads a linear expression such as `2*d0-d1+3`. The terms can be in any order, with spaces between them.
 fn expression(r: &mut AttrReader<'_>) -> Result<Affine, AttrError> {
     let start = r.offset_of_next();
     let too_large = |r: &AttrReader<'_>| r.error_since(start, "the numbers do not fit 64 bits".into());
@@ -125,7 +125,8 @@ fn expression(r: &mut AttrReader<'_>) -> Result<Affine, AttrError> {
     }
 }
 
-/// Reads `3`, `d0`, `3*d0` or `d0*3`: the factor, and the number of the index.
+/// Reads a term: `3`, `d0`, `3*d0` or `d0*3`. Returns the factor, and the number of the index if there is
+/// one.
 fn term(r: &mut AttrReader<'_>) -> Result<(i128, Option<usize>), AttrError> {
     if r.peek() == b'd' {
         let index = index(r)?;
@@ -158,7 +159,7 @@ fn number(r: &mut AttrReader<'_>) -> Result<i128, AttrError> {
     if digits.is_empty() {
         return Err(r.expected("a number"));
     }
-    // The absolute value of the smallest number is one more than the largest number.
+    // 2^63 is allowed, because -2^63 fits into an `i64`. The caller reads the sign.
     let number = digits.parse::<i128>().ok().filter(|&n| n <= 1 << 63);
     number.ok_or_else(|| r.error_since(start, "the number does not fit 64 bits".into()))
 }

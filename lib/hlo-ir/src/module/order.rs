@@ -1,4 +1,5 @@
-//! The orders in which a module's computations and instructions are visited and printed, which are XLA's.
+//! The orders in which passes visit, and the printer prints, the computations and instructions of a module.
+//! XLA uses the same orders.
 
 use crate::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
@@ -8,13 +9,14 @@ use std::collections::{HashMap, HashSet};
 enum Visit {
     #[default]
     New,
-    /// The predecessors of the instruction are above it on the stack.
+    /// The traversal is visiting the operands and control predecessors, which are above the instruction on
+    /// the stack.
     Open,
     Done,
 }
 
-/// The states of a computation's instructions. An array if the range of ids is small, as it is after parsing,
-/// and otherwise a map.
+/// The states of the instructions of a computation. If the ids are in a small range, as after parsing, the
+/// states are in an array. Otherwise they are in a map.
 enum Visits {
     Array { first: usize, states: Vec<Visit> },
     Map(HashMap<InstrId, Visit>),
@@ -57,7 +59,7 @@ impl Visits {
 
 impl Module {
     /// Returns the instructions of a computation with operands and control predecessors before their users.
-    /// In a scheduled module it is the schedule, and otherwise [`Module::dependency_order`].
+    /// In a scheduled module, this order is the schedule. Otherwise it is [`Module::dependency_order`].
     pub fn post_order(&self, id: ComputationId) -> Vec<InstrId> {
         if self.header.is_scheduled {
             return self[id].instructions().to_vec();
@@ -65,9 +67,10 @@ impl Module {
         self.dependency_order(id)
     }
 
-    /// Returns the instructions of a computation in XLA's post-order, even if there is a schedule. Starts
-    /// from each instruction without users in list order. Visits the control predecessors in reverse order,
-    /// then the operands in order. Takes time linear in the number of operands.
+    /// Returns the instructions of a computation in XLA's post-order, even if there is a schedule. The
+    /// traversal starts at each instruction without users, in the order of the instruction list. It visits
+    /// the control predecessors of an instruction in reverse order, then the operands in order. Takes time
+    /// linear in the number of operands.
     pub fn dependency_order(&self, id: ComputationId) -> Vec<InstrId> {
         let instructions = self[id].instructions();
         let mut visits = Visits::new(instructions);
@@ -106,8 +109,8 @@ impl Module {
         out
     }
 
-    /// Returns the live computations in the order in which they were completed. A computation whose body is
-    /// inside the text of another one precedes it.
+    /// Returns the live computations in the order in which their last instructions were added. If the text of
+    /// a computation contains the body of another computation, the inner computation comes first.
     pub fn completion_order(&self) -> Vec<ComputationId> {
         let mut order: Vec<ComputationId> = self.computations().collect();
         let last = |c: ComputationId| self[c].instructions().iter().max().copied();
@@ -116,7 +119,8 @@ impl Module {
     }
 
     /// Returns the live computations with callees before callers, in XLA's order. Computations without
-    /// callers (such as the entry) are in completion order, each after the computations that it needs.
+    /// callers, such as the entry, are in the order of [`Module::completion_order`]. Each of them comes after
+    /// the computations that it calls.
     pub fn computations_post_order(&self) -> Vec<ComputationId> {
         let callees: HashMap<ComputationId, Vec<ComputationId>> =
             self.computations().map(|c| (c, self.callees(c))).collect();
@@ -149,10 +153,10 @@ impl Module {
         out
     }
 
-    /// Returns the computations called by the instructions of `id`, without duplicates, in post-order of the
-    /// instructions. The body of a `while` comes first, as in XLA. XLA uses the order of the text, so its
-    /// output may print in another order after it is read back. If the text is in post-order, both orders are
-    /// the same.
+    /// Returns the computations that the instructions of `id` call, without duplicates. Visits the
+    /// instructions in post-order. The body of a `while` comes before its condition, as in XLA. XLA visits
+    /// the instructions in the order of the text. If the text is not in post-order, XLA can therefore print
+    /// the module in another order.
     pub fn callees(&self, id: ComputationId) -> Vec<ComputationId> {
         let mut seen = HashSet::new();
         let mut out = Vec::new();

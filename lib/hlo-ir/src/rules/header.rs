@@ -1,4 +1,4 @@
-//! Rules for the module header: aliasing and donation, counts.
+//! Rules for the module header: aliasing, donation, and the numbers of replicas and partitions.
 
 rules! {
     ALIAS_OUTPUT = "E1201" "alias-output" {

@@ -1,5 +1,5 @@
-//! Table tests of the rules, by family. A row is the text of an instruction with shapes instead of operand
-//! names.
+//! Table tests of the rules, with one file for each family of opcodes. A row of a table is the text of an
+//! instruction in which shapes replace the operands.
 
 mod collective;
 mod contraction;
@@ -18,7 +18,7 @@ use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 use crate::{Literal, Span};
 
-/// The computations that rows may call: name, parameters, root.
+/// The computations that rows can call: the name, the shapes of the parameters, and the shape of the root.
 const COMPUTATIONS: &[(&str, &str, &str)] = &[
     ("add", "f32[], f32[]", "f32[]"),
     ("add_s32", "s32[], s32[]", "s32[]"),
@@ -46,7 +46,7 @@ impl Resolver for Names<'_> {
         self.0.computations().find(|&c| &*self.0[c].name == name)
     }
     fn shape(&self, text: &str, _: usize) -> Result<(Shape, usize), AttrError> {
-        // The shape ends at a comma or closing bracket of the enclosing list.
+        // The shape ends at a comma or a closing bracket that belongs to the enclosing list.
         let mut depth = 0;
         let end = text.find(|c| {
             depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
@@ -170,7 +170,7 @@ impl Row {
         self.operands.iter().collect()
     }
 
-    /// Checks the row with the verifier, or with shape inference if it has no declared shape.
+    /// Checks the row with the verifier. If the row has no declared shape, checks it with shape inference.
     fn check(&self) -> Result<(), Violation> {
         match &self.written {
             Some(w) => check(&self.module, &self.op, &self.operands(), w),
@@ -196,8 +196,8 @@ fn first(violations: Vec<Violation>) -> Result<(), Violation> {
     violations.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Checks that the inferred shape of each row, formatted with `{:#}`, is the second text, and that the
-/// verifier accepts it.
+/// Checks that the verifier accepts each row, and that the inferred shape, formatted with `{:#}`, is the
+/// second text.
 fn infers(rows: &[(&str, &str)]) {
     for (text, expected) in rows {
         let mut row = Row::read(text);
@@ -212,7 +212,8 @@ fn infers(rows: &[(&str, &str)]) {
     }
 }
 
-/// Checks that the verifier accepts each row. Its shape must be declared because it cannot be inferred.
+/// Checks that the verifier accepts each row. The rows declare their shapes, because inference cannot
+/// determine them.
 fn accepts(rows: &[&str]) {
     for text in rows {
         let row = Row::read(text);
@@ -221,7 +222,8 @@ fn accepts(rows: &[&str]) {
     }
 }
 
-/// Checks that the verifier rejects each row with this code and a message that contains the text.
+/// Checks that the verifier rejects each row with the given code, and that the message contains the given
+/// text.
 fn refuses(rows: &[(&str, &str, &str)]) {
     for (text, code, message) in rows {
         match Row::read(text).check() {
