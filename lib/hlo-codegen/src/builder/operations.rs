@@ -1,7 +1,8 @@
-//! The MLIR operations that the code generator uses, grouped by operands and result. A misspelt name or a
-//! wrong number of operands is a compile error.
+//! The MLIR operations that the code generator uses, as enums. Each enum contains operations with the same
+//! number of operands and the same relation between the types of operands and result. A misspelled name or a
+//! wrong number of operands is therefore an error of the Rust compiler.
 
-/// Defines the operations of one kind, with their names in MLIR.
+/// Defines an enum of operations, with their names in MLIR.
 macro_rules! operations {
     ($(#[$about:meta])* $kind:ident { $($operation:ident $name:literal,)* }) => {
         $(#[$about])*
@@ -12,7 +13,7 @@ macro_rules! operations {
         }
 
         impl $kind {
-            /// Returns the name in MLIR, including its dialect.
+            /// Returns the name of the operation in MLIR, with the prefix of its dialect.
             pub(super) fn name(self) -> &'static str {
                 match self {
                     $($kind::$operation => $name,)*

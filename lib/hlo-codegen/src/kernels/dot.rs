@@ -1,4 +1,4 @@
-//! Small matrix products: each result element is a loop over the contracting dimensions.
+//! Small matrix products. The code for each result element is a loop over the contracting dimensions.
 //!
 //! Source: operation semantics, "DotGeneral".
 
@@ -14,8 +14,9 @@ use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::{ElementwiseOp as E, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// Emits the result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and are rounded
-/// once. Integers narrower than the result are widened first.
+/// Emits the element of the result of a `dot` at an index. Sums of `f16` and `bf16` elements accumulate in
+/// `f32`, and the code rounds each sum once. It converts integer operands that are narrower than the result
+/// to the type of the result before the multiplication.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];

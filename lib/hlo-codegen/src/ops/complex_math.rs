@@ -1,7 +1,7 @@
-//! Functions of complex numbers with `f64` parts, based on real functions. `c64` is computed in `f64` by
-//! [`C::in_f64`].
+//! Functions of complex numbers whose parts are `f64`, based on functions of real numbers. [`C::in_f64`]
+//! converts numbers of type `c64` for these functions.
 //!
-//! The formulas avoid cancellation, so that errors are small relative to the size of the result. Source: W.
+//! The formulas avoid cancellation, so the error is small relative to the magnitude of the result. Source: W.
 //! Kahan, "Branch Cuts for Complex Elementary Functions".
 
 use super::complex::C;
@@ -9,17 +9,19 @@ use crate::builder::FloatPredicate;
 use crate::math::{F, P};
 use crate::math::{exp, log, trig};
 
-/// e^700, by which e^x is scaled if e^x may overflow but a product with it does not.
+/// e^700, the second factor of [`exp_factors`] for large x. It keeps e^x from overflowing before the
+/// multiplication with a small number.
 const E_700: f64 = 1.014_232_054_735_004_5e304;
 
-/// Emits e^x as two factors. The first is finite for all x for which e^x times the smallest cosine of an
-/// `f64` is finite.
+/// Emits e^x as two factors. If e^x overflows, but e^x cos y is finite for some `f64` y, the first factor is
+/// finite.
 fn exp_factors<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let large = x.gt(700.0);
     (exp::exp(large.select(x - 700.0, x)), large.select(x.lit(E_700), x.lit(1.0)))
 }
 
-/// Emits sinh x and cosh x, and a common factor, as in [`exp_factors`].
+/// Emits two numbers and a common factor. The products with the factor are sinh x and cosh x. For large x,
+/// the factor is that of [`exp_factors`].
 fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
     let large = x.abs().gt(700.0);
     let (e, factor) = exp_factors(large.select(x.abs(), x.lit(0.0)));
@@ -28,7 +30,8 @@ fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
     (large.select(half.copysign(x), exp::sinh(near)), large.select(half, exp::cosh(near)), factor)
 }
 
-/// Emits `product`, in which a factor of zero takes precedence over an infinite one.
+/// Emits `product`, which is a product of `zero` and `other`. If `zero` is 0, emits 0 with the sign of the
+/// product, even if `other` is infinite.
 fn unless_zero<'a, 'c>(zero: F<'a, 'c>, other: F<'a, 'c>, product: F<'a, 'c>) -> F<'a, 'c> {
     zero.eq(0.0).select(zero * other.lit(1.0).copysign(other), product)
 }
@@ -48,7 +51,7 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(self.re.lit(1.0), self.re.lit(0.0))
     }
 
-    /// Emits e^z. A real argument has a real result, even if it is infinite.
+    /// Emits e^z. If the argument is real, so is the result, even if the argument is infinite.
     pub fn exp(self) -> Self {
         let (sin, cos) = (trig::sin(self.im), trig::cos(self.im));
         let (e, factor) = exp_factors(self.re);
@@ -67,12 +70,13 @@ impl<'a, 'c> C<'a, 'c> {
         // e^x cos y - 1 = (e^x - 1) cos y - 2 sin²(y/2)
         let re = m * trig::cos(self.im) - half_sin * half_sin * 2.0;
         let far = self.re.gt(1.0);
-        // If e^z is zero in the limit, its direction is unknown. XLA returns NaN.
+        // If Im z is infinite, the direction of e^z is undefined, even where e^z approaches 0. XLA returns
+        // NaN.
         let im = self.im.is_finite().select(large.im, re.lit(f64::NAN));
         Self::new(far.select(large.re - 1.0, re), im)
     }
 
-    /// Emits the natural logarithm. The real part is accurate near |z| = 1 too.
+    /// Emits the natural logarithm of z. The real part is accurate even near |z| = 1.
     pub fn log(self) -> Self {
         let (x, y) = (self.re.abs(), self.im.abs());
         let larger = x.cmp(FloatPredicate::Ult, y).select(y, x);
@@ -96,9 +100,9 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(near.select(r, far.re), far.im)
     }
 
-    /// Emits 1 / (1 + e^-z) = e^(z/2) / (2 cosh(z/2)), which is accurate next to the poles too.
+    /// Emits 1 / (1 + e^-z), as e^(z/2) / (2 cosh(z/2)). This formula is accurate even near the poles.
     pub fn logistic(self) -> Self {
-        // Beyond the limit, the result is 1 or 0 as at the limit.
+        // If |Re z| exceeds the limit, the result is 1 or 0, as it is at the limit.
         let limit = self.re.lit(800.0);
         let near = self.re.abs().gt(800.0).select(limit.copysign(self.re), self.re);
         let half = Self::new(near, self.im).scale(near.lit(0.5));
@@ -134,8 +138,8 @@ impl<'a, 'c> C<'a, 'c> {
         self.times_i().cosh()
     }
 
-    /// Emits tanh z = (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y), which does not cancel. For large
-    /// x, the result is computed from the limit.
+    /// Emits tanh z = (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y). No term of this formula cancels
+    /// another. For large x, emits the limit of the formula instead.
     pub fn tanh(self) -> Self {
         let (x, y) = (self.re, self.im);
         let far = x.abs().gt(22.0);
@@ -161,8 +165,8 @@ impl<'a, 'c> C<'a, 'c> {
         self.times_i().tanh().over_i()
     }
 
-    /// Emits z^w = e^(w log z), with the special cases 1 for w = 0 and z for w = 1. 0 to a positive real
-    /// power is 0, and to any other power NaN.
+    /// Emits z^w = e^(w log z), with these special cases: z^0 is 1, and z^1 is z. 0^w is 0 if w is real and
+    /// positive, and NaN for any other w except 0.
     pub fn power(self, w: Self) -> Self {
         let r = self.log().mul(w).exp();
         let base = self.re.eq(0.0) & self.im.eq(0.0);
@@ -176,9 +180,9 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(part(r.re, self.re, 1.0), part(r.im, self.im, 0.0))
     }
 
-    /// Emits `atan2` of complex numbers, -i log((x + iy) / sqrt(x² + y²)), where `self` is y. With the root
-    /// s, this is twice the arctangent of y / (s + x). If that sum cancels, it is ±π minus twice the
-    /// arctangent of y / (s - x).
+    /// Emits `atan2` of complex numbers, -i log((x + iy) / sqrt(x² + y²)), where `self` is y. With s =
+    /// sqrt(x² + y²), the result is twice the arctangent of y / (s + x). If s + x cancels, the result is ±π
+    /// minus twice the arctangent of y / (s - x).
     pub fn atan2(self, x: Self) -> Self {
         // Scales the numbers so that their squares stay in range.
         let scale = Self::new(x.larger_part(), self.larger_part()).downscale();
@@ -195,8 +199,8 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(left.select(pi - re, re), left.select(-im, im))
     }
 
-    /// For the inverse functions: emits the number, or a quarter of it if its magnitude would overflow, and
-    /// the corresponding correction of the logarithm of its magnitude.
+    /// Scales a number for the inverse functions. Emits the number, or a quarter of it if its magnitude would
+    /// overflow. Also emits the term that must then be added to the logarithm of the magnitude.
     fn in_range(self) -> (Self, F<'a, 'c>) {
         let huge = self.larger_part().gt(2f64.powi(1000));
         let (one, zero) = (self.re.lit(1.0), self.re.lit(0.0));
@@ -214,8 +218,8 @@ impl<'a, 'c> C<'a, 'c> {
         self.re.abs().eq(f64::INFINITY) | self.im.abs().eq(f64::INFINITY)
     }
 
-    /// Emits the angle of the direction of a number with an infinite part. It is the number's arc cosine
-    /// according to C99 annex G.
+    /// Emits the angle of a number with at least one infinite part. This angle is the real part of the arc
+    /// cosine of the number, according to annex G of C99.
     fn infinite_angle(self) -> F<'a, 'c> {
         let one = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY).select(x.lit(1.0).copysign(x), x * 0.0);
         trig::atan2(one(self.im).abs(), one(self.re))
@@ -228,7 +232,7 @@ impl<'a, 'c> C<'a, 'c> {
         let across = minus.re * plus.re - minus.im * plus.im;
         let im = log::asinh(minus.re * plus.im - minus.im * plus.re);
         let (angle, is_infinite) = (self.infinite_angle(), self.has_infinite_part());
-        // π/2 minus the angle is exact for each of the five possible angles.
+        // π/2 minus the angle is exact, because there are only five possible angles.
         let of_infinite = (angle.lit(std::f64::consts::FRAC_PI_2) - angle).abs().copysign(self.re);
         Self::new(
             is_infinite.select(of_infinite, trig::atan2(z.re, across)),

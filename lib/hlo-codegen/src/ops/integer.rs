@@ -1,8 +1,12 @@
-//! Arithmetic on integers and `pred`: wrapping, and defined for every operand.
+//! Arithmetic on integers and `pred`. Results wrap, and are defined for all operands:
 //!
-//! x / 0 is all ones, and x % 0 is x. The least number divided by -1 is itself (remainder 0). Shifts by the
-//! width or more result in 0 (or in the sign for arithmetic right shifts). All of these are undefined in
-//! LLVM, so the operands are replaced before LLVM's operation.
+//! - x / 0 has all bits set, and x % 0 is x.
+//! - The smallest number divided by -1 is the smallest number, with remainder 0.
+//! - A shift by the width of the type or more results in 0. For arithmetic right shifts, all bits of the
+//!   result are the sign bit.
+//!
+//! In LLVM, these operations are undefined. The functions therefore replace such operands before they emit
+//! LLVM's operation, and then select the defined result.
 
 use crate::builder::{Binary, IntPredicate, V};
 use crate::math::{I, P};
@@ -16,7 +20,7 @@ pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
         let q = I::new(b, b.binary(Binary::Divui, x.v, zero.select_int(y.lit(1), y).v));
         return zero.select_int(x.lit(-1), q);
     }
-    // x / -1 is -x, which wraps for the least number as required.
+    // x / -1 is -x. For the smallest number, the negation wraps to the same number, as required.
     let minus_one = y.eq(-1);
     let q = I::new(b, b.binary(Binary::Divsi, x.v, (zero | minus_one).select_int(y.lit(1), y).v));
     zero.select_int(x.lit(-1), minus_one.select_int(-x, q))
@@ -42,11 +46,11 @@ pub enum Shift {
     RightArithmetic,
 }
 
-/// Emits a shift by `y`, interpreted as unsigned, of a value of `bits` bits.
+/// Emits a shift of a value of `bits` bits by `y`, which is interpreted as an unsigned number.
 pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a, 'c> {
     let b = x.b;
     if bits == 1 {
-        // The width 1 does not occur as a one-bit number: a nonzero `y` shifts by the width.
+        // A one-bit `y` is 0 or 1, and 1 is the width. A nonzero `y` therefore shifts the bit out.
         let far = y.ne(0);
         return if kind == Shift::RightArithmetic { x } else { far.select_int(x.lit(0), x) };
     }
@@ -60,16 +64,16 @@ pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a
     if kind == Shift::RightArithmetic { r } else { far.select_int(x.lit(0), r) }
 }
 
-/// Emits the high half of the product.
+/// Emits the upper half of the bits of the full product.
 pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     let wide = |v: I<'a, 'c>| if signed { v.sign_extend(2 * bits) } else { v.zero_extend(2 * bits) };
     (wide(x) * wide(y)).shift_right(i64::from(bits)).truncate(bits)
 }
 
-/// Emits `power` by repeated squaring, with one step per bit of the exponent up to the highest bit set. It is
-/// a loop, because unrolled it would be hundreds of operations that LLVM's passes process repeatedly. For a
-/// negative exponent, the result is the truncated true quotient: 1 for base 1, plus or minus 1 for base -1,
-/// else 0 (also for base 0, as in XLA).
+/// Emits `power` by repeated squaring. The code is a loop, with one step for each bit of the exponent up to
+/// the highest bit that is set. The loop is not unrolled, because LLVM's passes would process hundreds of
+/// operations repeatedly. For a negative exponent, the result is the exact quotient, truncated: 1 for base 1,
+/// 1 or -1 for base -1, and 0 for any other base, including 0, as in XLA.
 pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     if bits == 1 {
         return y.ne(0).select_int(x, x.lit(1));

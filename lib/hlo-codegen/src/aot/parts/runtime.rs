@@ -1,6 +1,6 @@
 impl Error {
-    /// Copies the message of the last failed run on this thread to `buffer`, cut off if it does not fit, and
-    /// returns it.
+    /// Copies the message of the last failed run on this thread to `buffer`, and returns the copy. If the
+    /// message does not fit into the buffer, it is truncated.
     pub fn message(self, buffer: &mut [u8]) -> &str {
         // SAFETY: the buffer has this number of bytes.
         let length = unsafe { hlo_last_error(buffer.as_mut_ptr(), buffer.len()) };
@@ -29,19 +29,20 @@ unsafe extern "C" {
     fn hlo_last_error(message: *mut u8, capacity: usize) -> usize;
 }
 
-/// A number of threads, and the seed of random numbers. Runs may share a context, also at the same time.
+/// The number of threads and the seed of random numbers for runs. Several runs can use a context at the same
+/// time.
 #[allow(dead_code, reason = "not every program uses all of it")]
 pub struct Context(*mut c_void);
 
-// SAFETY: the runtime's contexts may be used from any thread, and from several at once.
+// SAFETY: any thread can use a context of the runtime, and several threads can use it at the same time.
 unsafe impl Send for Context {}
 // SAFETY: as above. Functions that change a context take `&mut self`.
 unsafe impl Sync for Context {}
 
 #[allow(dead_code, reason = "not every program uses all of it")]
 impl Context {
-    /// Creates a context of `threads` threads, including the caller's. 0 means as many as the process may
-    /// use. Returns `None` if memory could not be allocated.
+    /// Creates a context for runs on `threads` threads, which include the calling thread. With 0, runs use as
+    /// many threads as the process may use. Returns `None` if there is no memory for the context.
     pub fn new(threads: usize) -> Option<Self> {
         // SAFETY: every number of threads is valid.
         let context = unsafe { hlo_context_create(threads) };
