@@ -1,4 +1,4 @@
-//! `all_to_all_decomposer`: replaces an all-to-all along a dimension by an all-to-all of slices.
+//! `all_to_all_decomposer`: replaces an all-to-all along a dimension with an all-to-all of slices.
 //!
 //! ```text
 //! r = f32[8] all-to-all(x), dimensions={0}, …    →    a = f32[4] slice(x), slice={[0:4]}
@@ -7,8 +7,9 @@
 //!                                                     r = f32[8] concatenate(t.0, t.1), dimensions={0}
 //! ```
 //!
-//! The groups must define the number of slices. It must be at least two and at most the size of the
-//! dimension. All-to-alls with control dependencies or `constrain_layout` stay unchanged.
+//! The number of slices is the number of devices in a group. The groups must determine this number, which
+//! must be at least two and divide the size of the dimension. The pass does not change an all-to-all with
+//! control dependencies or `constrain_layout`.
 
 use super::groups::{MAX_DEVICES, is_marked, participants};
 use crate::support::effects::control_dependent;

@@ -1,4 +1,5 @@
-//! `sub-byte-collective-normalization`: makes collectives that only move data move whole bytes.
+//! `sub-byte-collective-normalization`: converts collectives of elements that are narrower than a byte to
+//! collectives of whole bytes. The pass applies to collectives that only move data.
 //!
 //! ```text
 //! g = s4[4,8]{1,0:E(4)} all-gather(x), …    →    b = s4[2,4,2]{2,1,0:E(4)} bitcast(x)
@@ -8,8 +9,9 @@
 //!                                                g = s4[4,8]{1,0:E(4)} bitcast(d)
 //! ```
 //!
-//! The elements must be packed into bytes, and the size of the minor-most dimension must be a multiple of the
-//! number of elements per byte. If an `all-to-all` splits a dimension, each part must be such a multiple too.
+//! The layout must pack the elements into bytes, and the size of the minor-most dimension must be a multiple
+//! of the number of elements per byte. If an `all-to-all` splits a dimension, the size of each part must also
+//! be a multiple of this number.
 
 use super::groups::{is_marked, participants};
 use crate::support::effects::control_dependent;
@@ -42,7 +44,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(expand_all(module, "in-bytes", moves, expand, rewrites))
 }
 
-/// Returns whether the collective only moves data.
+/// Checks whether an operation is a collective that only moves data.
 fn moves(op: &Op) -> bool {
     match op {
         Op::AllGather(_) | Op::AllToAll(_) => true,
@@ -52,8 +54,8 @@ fn moves(op: &Op) -> bool {
     }
 }
 
-/// Returns the number of elements per byte and the minor-most dimension of an array that is packed and whose
-/// rows are whole bytes.
+/// Returns the number of elements per byte and the minor-most dimension of an array. Returns `None` unless
+/// the layout packs the elements, and each row along the minor-most dimension is a whole number of bytes.
 fn packed(a: &ArrayShape) -> Option<(i64, usize)> {
     let bits = a.element_type.bit_width();
     let narrow = bits < 8 && (a.element_type.is_integer() || a.element_type.is_float()) && 8 % bits == 0;
@@ -67,7 +69,7 @@ fn packed(a: &ArrayShape) -> Option<(i64, usize)> {
     fits.then_some((per_byte, fastest))
 }
 
-/// Returns the layout with this order of dimensions and elements of `bits` bits.
+/// Returns the layout with the minor-to-major order `order`, in which each element has `bits` bits.
 fn packed_layout(order: Vec<usize>, bits: u32) -> Layout {
     let items = LayoutItems { element_size_bits: i64::from(bits), ..LayoutItems::default() };
     Layout::new(order.into_iter().map(|d| d as u32)).with_items(items)
@@ -94,7 +96,8 @@ fn in_bytes(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(to, Op::Bitcast, &[elements]))
 }
 
-/// Returns the shape in which the elements of each byte are an additional last dimension.
+/// Returns the shape of the array with an additional last dimension, which contains the elements of each
+/// byte.
 fn by_byte(a: &ArrayShape) -> Option<ArrayShape> {
     let (per_byte, fastest) = packed(a)?;
     let mut dims = a.dims.clone();
@@ -105,7 +108,7 @@ fn by_byte(a: &ArrayShape) -> Option<ArrayShape> {
     Some(ArrayShape::new(a.element_type, dims).with_layout(layout))
 }
 
-/// Returns the shape of the array's bytes.
+/// Returns the shape of the array if its bytes are the elements, as `s8`.
 fn in_whole_bytes(a: &ArrayShape) -> Option<ArrayShape> {
     let (per_byte, fastest) = packed(a)?;
     let mut dims = a.dims.clone();

@@ -1,5 +1,5 @@
-//! Recognises the operation that the computation of a reduce or scatter applies, and creates such
-//! computations.
+//! Combiners: the computations that a `reduce` or `scatter` applies to two elements. This module recognizes
+//! the operation of a combiner, and creates combiners.
 
 use super::constants::{
     ElementBytes, all_ones, float_bytes, integer_bytes, is_splat_float, is_splat_integer, splat,
@@ -9,8 +9,8 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
 
-/// Returns the opcode if the computation only applies one elementwise operation to its two scalar parameters
-/// in order.
+/// Returns the opcode of a computation that only applies one elementwise operation to its two scalar
+/// parameters, in their order. Returns `None` for other computations.
 pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
     if !module.has_root(id) {
         return None;
@@ -20,7 +20,7 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
         root.operands.iter().map(|&o| parameter_number(module, o)).collect::<Option<_>>()?;
     match (root.opcode(), numbers.as_slice()) {
         (Opcode::Compare | Opcode::Complex | Opcode::StochasticConvert, _) => None,
-        // The opcode of, for example, a call does not define the operation.
+        // The opcode of other instructions does not determine the operation. An example is a `call`.
         (op, _) if !op.is_elementwise() => None,
         (op, [0, 1]) => Some(op),
         (op, [1, 0]) if op.is_commutative() => Some(op),
@@ -28,12 +28,12 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
     }
 }
 
-/// Returns whether the computation returns its parameter with this number.
+/// Checks whether the root of the computation is the parameter with this number.
 pub(crate) fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
     module.has_root(id) && parameter_number(module, module[id].root()) == Some(number)
 }
 
-/// Returns the number of a parameter.
+/// Returns the number of the parameter, or `None` if the instruction is not a parameter.
 pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i64> {
     match &module[id].op {
         Op::Parameter(p) => Some(p.number),
@@ -41,7 +41,8 @@ pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i
     }
 }
 
-/// Returns whether the value is the identity of an operation that is exactly associative.
+/// Checks whether the value is the identity element of an operation that is associative without rounding
+/// errors.
 pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     let ty = module[value].shape.as_array()?.element_type;
     let exact = ty.is_integer() || ty.is_pred();
@@ -57,15 +58,16 @@ pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) ->
     })
 }
 
-/// Returns whether a reduction that begins with this value stays unchanged if it combines the value once
-/// more.
+/// Checks whether the result of a reduction with this initial value stays the same, bit for bit, if the
+/// reduction also combines an additional element of this value.
 pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     // A sum that begins with +0 is never -0, so adding another +0 does not change it.
     let zeros = op == Opcode::Add && is_splat_float(module, value, 0.0);
     Some(zeros || is_neutral(module, op, value)?)
 }
 
-/// Returns the identity element: `e ∘ x = x`, bit for bit.
+/// Returns the identity element `e` of an operation: `e ∘ x = x`, bit for bit. Returns `None` if there is
+/// none.
 pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     let extreme = |largest: bool| -> Option<ElementBytes> {
         if ty.is_float() {
@@ -93,13 +95,13 @@ pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     }
 }
 
-/// The computations that a pass creates to combine two scalars: one for each operation, type and thread.
+/// The combiners that a pass has created: one for each operation, element type and execution thread.
 #[derive(Default)]
 pub(crate) struct Combiners(HashMap<(Opcode, ElementType, Option<HloString>), ComputationId>);
 
 impl Combiners {
-    /// Returns a computation that applies a binary operation to two scalars of the type, for instructions of
-    /// `caller`. It runs on the thread of `caller`.
+    /// Returns a computation that applies a binary operation to two scalars of the type, and creates it if it
+    /// does not exist. It has the execution thread of `caller`, so instructions of `caller` can call it.
     pub(crate) fn get(
         &mut self,
         module: &mut Module,
@@ -112,18 +114,19 @@ impl Combiners {
         *self.0.entry(key).or_insert_with(|| binary_computation(module, namer, op, ty, caller))
     }
 
-    /// Returns the number of computations.
+    /// Returns the number of combiners that were created.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Forgets a computation that is about to be removed.
+    /// Removes a combiner that is about to be removed from the module.
     pub(crate) fn forget(&mut self, computation: ComputationId) {
         self.0.retain(|_, made| *made != computation);
     }
 }
 
-/// Creates a computation that applies a binary operation to two scalars, on the thread of `caller`.
+/// Creates a computation that applies a binary operation to two scalars. It has the execution thread of
+/// `caller`.
 fn binary_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -144,8 +147,8 @@ fn binary_computation(
     computation
 }
 
-/// Returns whether rounding to `ty` inside a reduction would change its result. The engines combine values of
-/// such narrow types in `f32`.
+/// Checks whether the result of a reduction would change if it rounded intermediate values to `ty`. The
+/// engines do not round them: they combine values of floating-point types narrower than 32 bits in `f32`.
 pub(crate) fn rounds_in_between(op: Opcode, ty: ElementType) -> bool {
     ty.is_float() && ty.bit_width() < 32 && matches!(op, Opcode::Add | Opcode::Multiply)
 }

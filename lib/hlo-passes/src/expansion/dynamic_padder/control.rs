@@ -1,4 +1,5 @@
-//! Padding of computations and the instructions that call them: sizes are passed together with arrays.
+//! Padding of computations, and of the instructions that call them. Arrays with dynamic sizes are padded to
+//! their bounds. Calls pass the actual sizes as additional arguments and results.
 
 use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
@@ -10,7 +11,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// Pads every computation that runs, callers before callees.
+/// Pads all computations that the program executes. Pads callers before callees.
 pub(super) fn pad_module(module: &mut Module) -> Result<()> {
     let mut functions = Functions::new(module);
     let entry = module.entry();
@@ -26,7 +27,8 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
         gives_check: checked.contains(&entry),
         kind: Kind::Entry,
     };
-    // Computations applied to elements come first, because other computations inline their instructions.
+    // Computations that are applied to elements come first, because other computations inline their
+    // instructions.
     let mut queue = vec![first];
     queue.extend(applied_computations(module, &checked));
     let mut done = HashSet::new();
@@ -60,8 +62,8 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-/// Returns the computations that contain dynamic arrays, and their callers. These check at run time whether
-/// sizes are consistent.
+/// Returns the computations that contain dynamic arrays, and their direct and indirect callers. These
+/// computations check at run time whether the dynamic sizes of operands match.
 fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     let is_dynamic =
         |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::is_concerned(module, i));
@@ -76,13 +78,14 @@ fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     checked
 }
 
-/// Returns the computations with dynamic arrays that an instruction applies to elements.
+/// Returns the computations with dynamic arrays that instructions apply to elements, such as those of
+/// `reduce`.
 fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Vec<Interface> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     let applies = |id: &InstrId| !hands_over(&module[*id].op);
     let applied: HashSet<ComputationId> =
         all.filter(applies).flat_map(|id| module[id].op.called_computations()).collect();
-    // The last one in the list is padded first.
+    // The caller pads the last computation of the list first.
     let mut found = module.computations_post_order();
     found.retain(|c| applied.contains(c) && checked.contains(c));
     found.reverse();
@@ -148,7 +151,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Pads the current instruction and records its replacement and sizes.
+    /// Pads the current instruction, and records the instruction that replaces it and its dynamic sizes.
     fn pad_here(&mut self) -> Result<()> {
         let id = self.at;
         let (value, leaves) = self.pad_instruction()?;
@@ -159,7 +162,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Pads an instruction that this pass has added. Its operands are the module's unpadded ones.
+    /// Pads an instruction that this pass has added. The operands of the instruction are not padded yet.
     pub(super) fn pad_added(&mut self, id: InstrId) -> Result<()> {
         let at = std::mem::replace(&mut self.at, id);
         self.added.push(id);
@@ -168,7 +171,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Pads a `call`, `fusion`, `while` or `conditional`. Sizes are passed with the arguments and results.
+    /// Pads a `call`, `fusion`, `while` or `conditional`, and adds the sizes to its arguments and results.
     pub(super) fn call_site(&mut self, op: &Op) -> Result<Padded> {
         let id = self.at;
         let wrapped = matches!(op, Op::While(_) | Op::Conditional(_));
@@ -185,8 +188,8 @@ impl Padder<'_> {
                 result = union(result, &declared(root));
             }
         }
-        // The sizes to pass with each argument: those that the argument has, and those that a callee
-        // declares.
+        // The dynamic dimensions whose sizes are passed with each argument: those of the argument, and those
+        // of the parameters of the callees.
         let mut arguments: Vec<Flags> = Vec::new();
         for n in first..operands.len() {
             let of = self.operand_shape(n)?;
@@ -257,8 +260,8 @@ impl Padder<'_> {
         self.take_results(id, shape, &result, gives_check)
     }
 
-    /// Checks whether a computation may find inconsistent sizes. It cannot if it only takes tuples apart and
-    /// calculates with scalars.
+    /// Checks whether a computation can find sizes that do not match. If the computation only extracts
+    /// elements of tuples and computes with scalars, it cannot.
     fn may_fail(&self, computation: ComputationId) -> bool {
         let has_arrays = |id: InstrId| {
             let arrays = |o: &InstrId| !matches!(&self.module[*o].shape, Shape::Array(a) if a.rank() == 0);
@@ -272,9 +275,10 @@ impl Padder<'_> {
         })
     }
 
-    /// Rewrites the current loop so that its condition becomes part of the state. The condition is then
-    /// evaluated before the first iteration and at the end of each, and the result of its checks is available
-    /// after the loop. Returns the new initial state for `init`.
+    /// Rewrites the current loop so that the results of its condition become loop-carried values. The loop
+    /// then evaluates the condition before the first iteration and at the end of each iteration. The program
+    /// can therefore read the result of the condition's size checks after the loop. `init` is the initial
+    /// value of the loop. Returns the new initial value.
     fn turned_loop(
         &mut self,
         init: InstrId,
@@ -311,8 +315,8 @@ impl Padder<'_> {
         Ok(start)
     }
 
-    /// Adds a computation with parameters of these shapes, on the same thread as the current computation.
-    /// `fill` creates the root.
+    /// Adds a computation with parameters of these shapes, on the execution thread of the current
+    /// computation. `fill` adds the other instructions and returns the root.
     pub(super) fn function(
         &mut self,
         name: &str,
@@ -333,13 +337,13 @@ impl Padder<'_> {
         Ok(c)
     }
 
-    /// Inlines a computation with the given arguments. Returns its result.
+    /// Inlines a computation with the given arguments. Returns the result of the computation.
     pub(super) fn inlined(&mut self, of: ComputationId, arguments: &[InstrId]) -> Result<InstrId> {
         inline_computation(self.module, &mut self.functions.namer, of, self.computation, arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))
     }
 
-    /// Extracts the value and the sizes from the result of a call.
+    /// Extracts the value and the dynamic sizes from the result of the call `id`.
     fn take_results(&mut self, id: InstrId, shape: Shape, flags: &Flags, check: bool) -> Result<Padded> {
         let marked = marked(flags);
         if marked.is_empty() && !check {
