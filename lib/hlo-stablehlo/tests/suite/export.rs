@@ -196,6 +196,7 @@ ENTRY e {{
         assert_eq!(printed.contains("channel_handle"), has_channel, "{attributes}: {printed}");
         assert_eq!(printed.contains("use_global_device_ids"), is_global, "{attributes}: {printed}");
     }
-    let refused = tree_of(&module("channel_id=1, mode=cross_partition")).expect_err("StableHLO lacks the mode");
+    let refused =
+        tree_of(&module("channel_id=1, mode=cross_partition")).expect_err("StableHLO lacks the mode");
     assert!(refused[0].message.contains("mode cross_partition"), "{refused:?}");
 }
