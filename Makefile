@@ -1,7 +1,7 @@
 # The main commands of the project. Most targets first install missing packages (Debian: apt-get). You do not need to set
 # environment variables: .cargo/config.toml contains the path of LLVM.
 
-.PHONY: run all dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
+.PHONY: run all docs dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
 # Builds hlo-opt and hlo-run, and runs an example.
 run: deps
@@ -11,6 +11,14 @@ run: deps
 # Builds every tool, and the runtime library for programs compiled ahead of time.
 all: deps
 	cargo build --release --locked --lib --bins -p hlo-tools -p hlo-lsp -p hlo-serve -p hlo-aot-runtime
+
+# Builds the pages and the documentation of the crates as a site: target/site/index.html. Installs mdBook if it is missing.
+docs: deps
+	command -v mdbook >/dev/null || cargo install --locked mdbook
+	mdbook build
+	cargo doc --locked --workspace --no-deps
+	rm -rf target/site/api
+	cp -r $${CARGO_TARGET_DIR:-target}/doc target/site/api
 
 # Builds target/dist/*.tar.gz: the binaries, which need only glibc, with manual pages and completions.
 dist: deps

@@ -13,6 +13,7 @@ mod dynamic;
 mod examples;
 mod fuzz;
 mod invalid_modules;
+mod links;
 mod opcodes;
 mod picture;
 mod plain_english;

@@ -1,0 +1,113 @@
+//! Checks the links of the pages: each names a file of the project, and a heading of that file if it has an anchor.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Folders with pages, besides the root.
+const FOLDERS: &[&str] = &["docs", "editors", "examples", "python"];
+
+/// Adds the pages of a folder.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() && !path.ends_with("node_modules") {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|e| e == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the lines of a page with their numbers, without blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut in_code = false;
+    text.lines().enumerate().map(|(number, line)| (number + 1, line)).filter(move |(_, line)| {
+        let fence = line.trim_start().starts_with("```");
+        in_code ^= fence;
+        !in_code && !fence && !line.starts_with("    ")
+    })
+}
+
+/// Returns the anchor of a heading as GitHub and mdBook write it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// Returns the anchors of a page. The second of several equal headings gets the suffix `-1`.
+fn anchors(text: &str) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
+    headings
+        .map(|heading| {
+            let anchor = anchor(heading.trim_start_matches('#'));
+            let count = seen.entry(anchor.clone()).or_default();
+            *count += 1;
+            if *count == 1 { anchor } else { format!("{anchor}-{}", *count - 1) }
+        })
+        .collect()
+}
+
+/// Returns the targets of the links in a line.
+fn targets(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+}
+
+/// Describes a broken link, if it is one.
+fn broken(page: &Path, text: &str, target: &str) -> Option<String> {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return None;
+    }
+    let (file, wanted) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+    let path = if file.is_empty() { page.to_path_buf() } else { page.parent()?.join(file) };
+    if !path.exists() {
+        return Some(format!("there is no file {target}"));
+    }
+    let wanted = wanted?;
+    let other = if file.is_empty() { text.to_string() } else { std::fs::read_to_string(&path).ok()? };
+    let exists = anchors(&other).iter().any(|anchor| anchor == wanted);
+    (!exists).then(|| format!("there is no heading for {target}"))
+}
+
+#[test]
+fn links_name_files_and_headings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|f| root.join(f)).into();
+    FOLDERS.iter().for_each(|folder| pages(&root.join(folder), &mut all));
+    let mut message = String::new();
+    for page in &all {
+        let text = std::fs::read_to_string(page).expect("a page of the project");
+        for (line, target) in prose(&text).flat_map(|(n, line)| targets(line).map(move |t| (n, t))) {
+            if let Some(why) = broken(page, &text, target) {
+                let page = page.strip_prefix(root).unwrap_or(page).display();
+                let _ = writeln!(message, "{page}:{line}: {why}");
+            }
+        }
+    }
+    assert!(message.is_empty(), "broken links\n{message}");
+}
+
+#[test]
+fn broken_links_are_found() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = "# A title: `x`\n[one](#a-title-x) [two](#b) [three](docs/none.md)\n";
+    let found: Vec<String> = targets(text).filter_map(|target| broken(&page, text, target)).collect();
+    assert_eq!(found, ["there is no heading for #b", "there is no file docs/none.md"]);
+}
+
+/// The site contains every page of the folder.
+#[test]
+fn the_summary_lists_all_pages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).expect("the list of pages");
+    let listed: Vec<&str> = summary.lines().flat_map(targets).collect();
+    let mut missing: Vec<String> = std::fs::read_dir(folder)
+        .expect("the pages")
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".md") && name != "SUMMARY.md" && !listed.contains(&&**name))
+        .collect();
+    missing.sort();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
