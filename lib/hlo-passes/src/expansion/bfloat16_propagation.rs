@@ -64,8 +64,10 @@ fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let moved = converted(cx, id, WIDE, NARROW)?;
     let operands = cx.module[moved].operands.to_vec();
     let moves = cx.module[moved].opcode().traits().moves;
-    let is_moved = |n: usize| cx.element_type(operands[n]) != Some(WIDE) || moves.contains(n);
-    if !(0..operands.len()).all(is_moved) || !cx.used_only_by(moved, id) {
+    let mut numbers = 0..operands.len();
+    let is_computed = |n: usize| cx.element_type(operands[n]) == Some(WIDE) && !moves.contains(n);
+    let only_moves = numbers.clone().any(|n| moves.contains(n)) && !numbers.any(is_computed);
+    if !only_moves || !cx.used_only_by(moved, id) {
         return None;
     }
     let result = cx.array(moved)?;

@@ -86,7 +86,7 @@ fn hover_says_what_a_word_is() {
         "%twice",
         0,
         2,
-        &["twice = add(%p, p)", "Shape `f32[4]", "from the operands", "Sum of the operands"],
+        &["twice = add(%p, p)", "Shape `f32[4]", "from the operands", "sum of the operands"],
     );
     check(
         "to_apply=%add",
@@ -96,7 +96,7 @@ fn hover_says_what_a_word_is() {
     );
     check("main", 0, 0, &["ENTRY main (p: f32[4]) -> f32[]", "4 instructions"]);
     check("reduce(", 0, 3, &["Takes 2 or more operands", "`dimensions` (required)"]);
-    check("dimensions=", 0, 0, &["reduced away", "An attribute of `reduce`, required"]);
+    check("dimensions=", 0, 0, &["dimensions to reduce", "An attribute of `reduce`, required"]);
     check("sharding", 0, 0, &["An attribute of every instruction, optional"]);
     check("is_scheduled", 0, 0, &["order in which they run", "`true`, `false`"]);
     check("f32[4]{0}", 0, 1, &["`f32`", "8 of the exponent, 23 of the fraction"]);
