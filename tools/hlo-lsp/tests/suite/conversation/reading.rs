@@ -98,7 +98,7 @@ fn hover_says_what_a_word_is() {
     check("reduce(", 0, 3, &["Takes 2 or more operands", "`dimensions` (required)"]);
     check("dimensions=", 0, 0, &["dimensions to reduce", "An attribute of `reduce`, required"]);
     check("sharding", 0, 0, &["An attribute of every instruction, optional"]);
-    check("is_scheduled", 0, 0, &["order in which they run", "`true`, `false`"]);
+    check("is_scheduled", 0, 0, &["execution order", "`true`, `false`"]);
     check("f32[4]{0}", 0, 1, &["`f32`", "8 of the exponent, 23 of the fraction"]);
     check("{p}", 0, 1, &["%p = f32[4]{0} parameter(0)"]);
     check("(a: ", 0, 1, &["a = f32[] parameter(0)"]);
