@@ -21,7 +21,7 @@
 //!     1
 //! }
 //! let mut message = [0u8; 16];
-//! SAFETY: the program uses only the context; the buffer has 16 bytes.
+//! // SAFETY: the program uses only the context; the buffer has 16 bytes.
 //! let (status, length) = unsafe {
 //!     let status = hlo_rt_run(null(), program as Program, null(), null(), null_mut(), null());
 //!     (status, hlo_last_error(message.as_mut_ptr(), 16))

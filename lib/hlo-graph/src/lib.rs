@@ -25,7 +25,7 @@
 //!     weight: &|_| 1.0,
 //!     note: &|_| String::new(),
 //! });
-//! The box of the sum shows the constant.
+//! // The box of the sum shows the constant.
 //! let [x, y] = &graph.pages[0].nodes[..] else { panic!("{:?}", graph.pages[0].nodes) };
 //! assert!(!x.root && y.root);
 //! assert_eq!(graph.pages[0].edges[0].label, "f32[8]");

@@ -65,7 +65,7 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// let live = vec![("a".into(), 1024), ("b".into(), 3072), ("c".into(), 2048)];
 /// let plot = MemoryPlot { live, ..MemoryPlot::default() };
 /// assert_eq!(plot.peak(), 3072);
-/// Only `b`, the second of three columns, reaches the first row.
+/// // Only `b`, the second of three columns, reaches the first row.
 /// let text = memory_text(&plot);
 /// assert_eq!(text.lines().next(), Some("     3.0 KiB │        ████████"));
 /// ```

@@ -16,7 +16,7 @@
 //! });
 //! assert_eq!(sum.into_inner(), 45);
 //!
-//! Several chunks may fail. The error is always that of the lowest chunk.
+//! // Several chunks may fail. The error is always that of the lowest chunk.
 //! let failing = |i| if i % 4 == 3 { Err(Error(format!("chunk {i}"))) } else { Ok(()) };
 //! assert_eq!(context.try_for_each(10, failing), Err(Error("chunk 3".into())));
 //! ```
