@@ -168,6 +168,7 @@ macro_rules! define_opcodes {
             }
 
             /// Returns the columns of the table that passes and engines use.
+            #[allow(clippy::needless_update, reason = "a row may list all columns")]
             pub const fn traits(self) -> Traits {
                 match self {
                     $(Opcode::$variant => Traits {
