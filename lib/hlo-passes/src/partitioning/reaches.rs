@@ -6,9 +6,9 @@ use super::factors::{Factors, Kind};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{InstrId, Module, Op};
 
-/// A dimension of an operand that is read around an index `i` of a factor. The first position read is `first
-/// + step · i`, and `extent` positions are read. Only every `dilation`-th position is an element; positions
-/// between elements are padding.
+/// A dimension of an operand that is read around an index `i` of a factor. The first position read is
+/// `first + step · i`, and `extent` positions are read. Only every `dilation`-th position is an element;
+/// positions between elements are padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     pub(super) operand: usize,

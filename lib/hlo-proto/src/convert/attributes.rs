@@ -396,12 +396,14 @@ impl Attributes for AsyncDoneAttrs {
 }
 
 /// Reads the attributes of an operation.
+#[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
 pub fn read_attributes(op: &mut Op, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
     with_attrs!(op, a => (&mut Target(a)).read(proto, context)?);
     Ok(())
 }
 
 /// Writes the attributes of an operation.
+#[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
 pub fn write_attributes(op: &Op, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
     with_attrs!(op, a => (&Source(a)).write(proto, context));
 }
