@@ -1,4 +1,4 @@
-//! Regression tests of fuzzing: every input in `test/fuzz-regressions/{parse,hlo_opt}` and every test module
+//! Regression tests of fuzzing: every input in `test/fuzz-regressions/{parse,hlo_opt,forms}` and every test module
 //! must satisfy the properties of the fuzz targets. `HLO_FUZZ_CORPUS=DIR` replays a directory with the same
 //! subdirectories instead.
 
@@ -50,6 +50,21 @@ fn parse_regressions() {
 #[test]
 fn hlo_opt_regressions() {
     assert!(replay(&corpus().join("hlo_opt"), 1 << 20, check::hlo_opt) > 0);
+}
+
+/// A program in any form that is read and valid prints as text that parses to the same program.
+#[test]
+fn forms_regressions() {
+    let files = files(&corpus().join("forms"));
+    for file in &files {
+        let bytes = std::fs::read(file).expect("a regression");
+        let Ok(program) = hlo_forms::read(&bytes) else { continue };
+        if hlo_ir::verify::verify(&program.module).is_empty() {
+            check::reads_back(&program.module)
+                .unwrap_or_else(|finding| panic!("{}: {finding}", file.display()));
+        }
+    }
+    assert!(!files.is_empty());
 }
 
 #[test]

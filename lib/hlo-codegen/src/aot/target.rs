@@ -159,7 +159,7 @@ pub struct Target {
 /// The reason why a target is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// The triple is not one of [`TRIPLES`].
+    /// The triple is not one of the supported ones.
     #[error("`{0}` is not a target: expected one of {list}", list = TRIPLES.join(", "))]
     Triple(String),
     /// The CPU is `native`, but the architecture is not that of this computer.

@@ -55,7 +55,7 @@ pub fn inline_computation(
     copies.get(&module[from].root()).copied()
 }
 
-/// Calls [`inline_computation`] in the computation of `site`, and converts the result to the layouts of
+/// Calls `inline_computation` in the computation of `site`, and converts the result to the layouts of
 /// `site`, so that it can replace `site`. Does not change `site`.
 pub fn inline_at(
     module: &mut Module,

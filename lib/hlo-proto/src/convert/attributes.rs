@@ -25,7 +25,7 @@ use crate::messages::{
     RaggedDotDimensionNumbers, ScatterDimensionNumbers, TriangularSolveOptions,
 };
 use hlo_ir::attr::*;
-use hlo_ir::{Literal, Op, with_attrs};
+use hlo_ir::{Literal, Op, Shape, with_attrs};
 
 /// Conversion of the attributes of an opcode.
 pub(super) trait Attributes: Sized {
@@ -266,7 +266,8 @@ attributes! {
 impl Attributes for ConstantAttrs {
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self> {
         let Some(literal) = &proto.literal else { return unknown_constant(proto) };
-        let mut attributes = Self { literal: read_literal(literal)?, elided: Vec::new() };
+        let literal = in_layout_of(read_literal(literal)?, read_shape(&or_default(&proto.shape))?);
+        let mut attributes = Self { literal, elided: Vec::new() };
         read_row!(attributes proto context; text elided "elided");
         Ok(attributes)
     }
@@ -279,6 +280,14 @@ impl Attributes for ConstantAttrs {
             write_row!(self proto context; text elided "elided");
         }
     }
+}
+
+/// Returns the literal with the layout of its instruction. A literal's own layout is only the order of the
+/// elements in the message.
+fn in_layout_of(literal: Literal, shape: Shape) -> Literal {
+    let same = literal.shape().clone().without_layout() == shape.clone().without_layout()
+        && literal.shape().byte_size() == shape.byte_size();
+    if same { literal.with_shape(shape) } else { literal }
 }
 
 /// Maximum size in bytes of the zeros that stand in for the value of a constant without `literal`.
