@@ -326,8 +326,11 @@ fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
 /// Maximum size in bytes of a text, because the interpreter is too slow for a whole network.
 const MAX_TEXT: u64 = 100_000;
 
-#[test]
-fn files() {
+/// Number of tests that share the files, so that they run in parallel.
+const SHARES: usize = 4;
+
+/// Checks every [`SHARES`]-th file, starting with file `share`.
+fn check_files(share: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test");
     let mut files = Vec::new();
     hlo_files(&root.join("passes"), &mut files);
@@ -336,7 +339,7 @@ fn files() {
         hlo_files(Path::new(&more), &mut files);
     }
     let mut checked = 0;
-    for file in &files {
+    for file in files.iter().skip(share).step_by(SHARES) {
         if file.metadata().is_ok_and(|m| m.len() > MAX_TEXT) {
             continue;
         }
@@ -346,8 +349,28 @@ fn files() {
             checked += usize::from(check_module(&name, part, false, &mut Strict::default()));
         }
     }
-    println!("{checked} modules of {} files", files.len());
+    println!("{checked} modules of {} files", files.len().div_ceil(SHARES));
     assert!(checked > 0 || files.is_empty());
+}
+
+#[test]
+fn files_first_share() {
+    check_files(0);
+}
+
+#[test]
+fn files_second_share() {
+    check_files(1);
+}
+
+#[test]
+fn files_third_share() {
+    check_files(2);
+}
+
+#[test]
+fn files_fourth_share() {
+    check_files(3);
 }
 
 /// Checks `HLO_SEEDS` random programs of `steps` steps, from number `HLO_FIRST_SEED` on.
