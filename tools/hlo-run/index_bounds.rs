@@ -159,10 +159,8 @@ impl Walk<'_, '_> {
             operand.and_then(Shape::as_array).map(|a| a.dims.clone()).unwrap_or_default()
         };
         match &instruction.op {
-            op if instruction.shape.as_array().is_some() && op.opcode().traits().moves.contains(position) => {
-                self.reach(user, leaf);
-            }
-            Op::Convert | Op::OptBarrier => self.reach(user, leaf),
+            op if op.opcode().traits().moves.contains(position) => self.reach(user, leaf),
+            Op::Convert | Op::Bitcast | Op::OptBarrier => self.reach(user, leaf),
             Op::Clamp if position == 1 => self.reach(user, leaf),
             Op::Tuple => {
                 let before = self.places.leaves(user, position).start;

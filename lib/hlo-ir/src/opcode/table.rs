@@ -155,7 +155,7 @@ macro_rules! for_each_opcode {
 
             others {
                 Bitcast "bitcast" Exactly(1) DataMovement []
-                    { moves: View, sizes: Own, role: Alias }
+                    { sizes: Own, role: Alias }
                     "The operand's buffer reinterpreted with another shape and layout of the same size."
                 BitcastConvert "bitcast-convert" Exactly(1) DataMovement []
                     { sizes: Own, role: Kernel, fusion: Cheap, by_parts: true }

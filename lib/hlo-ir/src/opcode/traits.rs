@@ -2,7 +2,8 @@
 
 use super::Family;
 
-/// The operands whose elements the result of an opcode contains unchanged.
+/// The operands whose elements the result of an opcode contains unchanged, with the same value in the same element type. A
+/// `bitcast` reinterprets bits, so it moves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// None: the opcode computes values.

@@ -238,7 +238,7 @@ fn is_cheap(op: &Op) -> bool {
     let Traits { moves, role, .. } = op.opcode().traits();
     moves == Moves::View
         || matches!(role, Role::Parameter | Role::Constant | Role::Tuple | Role::DeviceId)
-        || matches!(op, Op::GetTupleElement(_) | Op::Iota(_))
+        || matches!(op, Op::Bitcast | Op::GetTupleElement(_) | Op::Iota(_))
 }
 
 /// Returns the instructions in `of` and all their transitive operands, restricted to `all`.

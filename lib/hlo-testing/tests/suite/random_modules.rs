@@ -87,6 +87,26 @@ fn print_the_same_from_every_style() {
     });
 }
 
+/// Passes move conversions and ranges of values through operands that the table names as moved.
+#[test]
+fn moved_elements_keep_their_type() {
+    for_each_seed(|seed, p| {
+        let module = read(&p.text(style(seed)))?;
+        for id in module.computations().flat_map(|c| module[c].instructions().to_vec()) {
+            let Some(result) = module[id].shape.as_array() else { continue };
+            let moves = module[id].opcode().traits().moves;
+            for (n, &operand) in module[id].operands.iter().enumerate().filter(|&(n, _)| moves.contains(n)) {
+                let Some(moved) = module[operand].shape.as_array() else { continue };
+                let (from, to) = (moved.element_type, result.element_type);
+                if from != to && !(from.is_float() && to.is_float()) {
+                    return Err(format!("{} moves operand {n} from {from} to {to}", module[id].opcode()));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn have_every_opcode_with_every_attribute() {
     let mut found: BTreeSet<String> = BTreeSet::new();
