@@ -74,40 +74,13 @@ macro_rules! define_ops {
         others { $($others:tt)* }
     ) => {
         define_opcodes! {
+            ($)
             $($structural)*
             $($variant $text Exactly(Class::$class.operands()) Elementwise [$($attrs)?]
                 $({ $($column: $value),* })? $summary)*
             $($others)*
         }
         define_elementwise! { $($variant $class $result($types) $work [$($attrs)?])* }
-        define_with_attrs! {
-            ($)
-            $($structural)*
-            $($variant $text Exactly(0) Elementwise [$($attrs)?] $summary)*
-            $($others)*
-        }
-    };
-}
-
-/// Defines [`with_attrs`](crate::with_attrs). `$d` is a dollar sign.
-macro_rules! define_with_attrs {
-    (($d:tt) $($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
-        $({ $($column:ident: $value:tt),* })? $summary:literal)*) => {
-        /// `with_attrs!(op, a => expression)` evaluates the expression with `a` bound to the attributes of an
-        /// operation, each struct with its own type. `with_attrs!(op, a => expression, else => other)`
-        /// evaluates `other` for operations without attributes.
-        #[macro_export]
-        macro_rules! with_attrs {
-            ($d op:expr, $d a:ident => $d with:expr, else => $d without:expr) => {
-                match $d op {
-                    $($($crate::Op::$variant($crate::bind_pattern!($d a $attrs)) => $d with,)?)*
-                    _ => $d without,
-                }
-            };
-            ($d op:expr, $d a:ident => $d with:expr) => {
-                $crate::with_attrs!($d op, $d a => $d with, else => ())
-            };
-        }
     };
 }
 
@@ -130,9 +103,22 @@ macro_rules! column {
     };
 }
 
+/// Defines the items that all rows of the table describe. `$d` is a dollar sign, for the macro that it defines.
 macro_rules! define_opcodes {
-    ($($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
+    (($d:tt) $($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
         $({ $($column:ident: $value:tt),* })? $summary:literal)*) => {
+        /// `with_attrs!(op, a => expression)` evaluates the expression with `a` bound to the attributes of an
+        /// operation, each struct with its own type. Does nothing for an operation without attributes.
+        #[macro_export]
+        macro_rules! with_attrs {
+            ($d op:expr, $d a:ident => $d with:expr) => {
+                match $d op {
+                    $($($crate::Op::$variant($crate::bind_pattern!($d a $attrs)) => $d with,)?)*
+                    _ => {}
+                }
+            };
+        }
+
         /// An operation: the opcode with its attributes.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs, reason = "a variant's meaning is its text name")]

@@ -1,9 +1,9 @@
 //! Attributes that XLA's messages have no fields for: each is stored as its HLO text in `text_attributes`, and called
 //! computations in `called_computation_ids`.
 //!
-//! An attribute struct without rows in the table of [`attributes`](super::attributes) is stored so. [`ByTable`] and [`AsText`]
-//! have the same methods; the compiler picks those of `ByTable` for a struct that has rows, because `AsText` needs one more
-//! reference to its receiver.
+//! An attribute struct without rows in the table of [`attributes`](super::attributes) is stored in this way. `(&Form::of(a))`
+//! has the methods of [`ByTable`] if the struct of `a` has rows, and otherwise those of [`AsText`]: the compiler prefers
+//! `ByTable`, because `AsText` requires one more reference to the receiver.
 
 use super::Result;
 use super::attributes::Attributes;
@@ -11,75 +11,73 @@ use super::read::{Reading, read_text_with};
 use super::write::{Writing, write_text_with};
 use crate::messages::HloInstructionProto;
 use hlo_ir::attr::Attrs;
+use std::marker::PhantomData;
 
-/// Attributes to read.
-pub(super) struct Target<'a, A>(pub &'a mut A);
+/// The form in which messages contain the attributes of struct `A`.
+pub(super) struct Form<A>(PhantomData<A>);
 
-/// Attributes to write.
-pub(super) struct Source<'a, A>(pub &'a A);
+impl<A> Form<A> {
+    /// Returns the form of a value's struct.
+    pub fn of(_: &A) -> Self {
+        Self(PhantomData)
+    }
+}
 
 /// Reads and writes attributes by the rows of their struct.
-pub(super) trait ByTable {
+pub(super) trait ByTable<A> {
     /// Reads the attributes from a message.
-    fn read(&mut self, _: &HloInstructionProto, _: &Reading<'_>) -> Result<()> {
-        Ok(())
-    }
+    fn read(&self, attributes: &mut A, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()>;
 
     /// Writes the attributes to a message.
-    fn write(&self, _: &mut HloInstructionProto, _: &mut Writing<'_>) {}
+    fn write(&self, attributes: &A, proto: &mut HloInstructionProto, context: &mut Writing<'_>);
 }
 
-impl<A: Attributes> ByTable for Target<'_, A> {
-    fn read(&mut self, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
-        *self.0 = A::read(proto, context)?;
+impl<A: Attributes> ByTable<A> for Form<A> {
+    fn read(&self, attributes: &mut A, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
+        *attributes = A::read(proto, context)?;
         Ok(())
     }
-}
 
-impl<A: Attributes> ByTable for Source<'_, A> {
-    fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-        self.0.write(proto, context);
+    fn write(&self, attributes: &A, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
+        attributes.write(proto, context);
     }
 }
 
 /// Reads and writes attributes as text.
-pub(super) trait AsText {
+pub(super) trait AsText<A> {
     /// Reads the attributes from a message.
-    fn read(&mut self, _: &HloInstructionProto, _: &Reading<'_>) -> Result<()> {
-        Ok(())
-    }
+    fn read(&self, attributes: &mut A, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()>;
 
     /// Writes the attributes to a message.
-    fn write(&self, _: &mut HloInstructionProto, _: &mut Writing<'_>) {}
+    fn write(&self, attributes: &A, proto: &mut HloInstructionProto, context: &mut Writing<'_>);
 }
 
-impl<A: Attrs> AsText for &mut Target<'_, A> {
-    fn read(&mut self, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
-        for (index, field) in self.0.fields().iter().enumerate() {
+impl<A: Attrs> AsText<A> for &Form<A> {
+    fn read(&self, attributes: &mut A, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
+        for (index, field) in attributes.fields().iter().enumerate() {
             let text = proto.text_attributes.iter().find(|text| text.name == field.name);
             if let Some(text) = text {
-                read_text_with(text, |reader| self.0.read_field(index, reader))?;
+                read_text_with(text, |reader| attributes.read_field(index, reader))?;
             }
         }
         let mut ids = proto.called_computation_ids.iter();
         let mut called = Ok(());
-        self.0.for_each_computation_mut(&mut |computation| match context.called(&mut ids) {
+        attributes.for_each_computation_mut(&mut |computation| match context.called(&mut ids) {
             Ok(found) => *computation = found,
             Err(why) => called = Err(why),
         });
         called
     }
-}
 
-impl<A: Attrs> AsText for &Source<'_, A> {
-    fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-        for (index, field) in
-            self.0.fields().iter().enumerate().filter(|&(index, _)| !self.0.is_default(index))
-        {
-            let text = write_text_with(field.name, |out, names| self.0.write_field(index, out, names));
-            // The text of a computation is empty: its id is written below.
-            proto.text_attributes.extend((!text.value.is_empty()).then_some(text));
+    fn write(&self, attributes: &A, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
+        for (index, field) in attributes.fields().iter().enumerate() {
+            if !attributes.is_default(index) {
+                let text =
+                    write_text_with(field.name, |out, names| attributes.write_field(index, out, names));
+                // The text of a computation is empty: its id is written below.
+                proto.text_attributes.extend((!text.value.is_empty()).then_some(text));
+            }
         }
-        self.0.for_each_computation(&mut |computation| context.call(&computation, proto));
+        attributes.for_each_computation(&mut |computation| context.call(&computation, proto));
     }
 }

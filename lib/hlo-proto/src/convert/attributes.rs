@@ -12,7 +12,7 @@
 //! - `[text attribute "name"]`: XLA's message has no field for the attribute. Its text is in
 //!   `text_attributes`.
 
-use super::as_text::{AsText as _, ByTable as _, Source, Target};
+use super::as_text::{AsText as _, ByTable as _, Form};
 use super::fields::Field;
 use super::literal::{read_literal, write_literal};
 use super::parts::Part;
@@ -407,12 +407,12 @@ impl Attributes for AsyncDoneAttrs {
 /// Reads the attributes of an operation.
 #[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
 pub fn read_attributes(op: &mut Op, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
-    with_attrs!(op, a => (&mut Target(a)).read(proto, context)?);
+    with_attrs!(op, a => (&Form::of(&*a)).read(a, proto, context)?);
     Ok(())
 }
 
 /// Writes the attributes of an operation.
 #[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
 pub fn write_attributes(op: &Op, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-    with_attrs!(op, a => (&Source(a)).write(proto, context));
+    with_attrs!(op, a => (&Form::of(a)).write(a, proto, context));
 }
