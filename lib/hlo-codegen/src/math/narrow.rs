@@ -10,44 +10,40 @@ use hlo_ir::{ElementType, FloatFormat, Special};
 
 /// A format narrower than `f32`, whose values are computed as `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// Number of exponent bits.
-    pub exponent_bits: u32,
-    /// Number of mantissa bits without the leading one.
-    pub mantissa_bits: u32,
-    /// The exponent's bias.
-    pub bias: i64,
-    /// The representation of infinities and NaNs.
-    special: Special,
-    float: FloatFormat,
+pub struct Format(FloatFormat);
+
+impl std::ops::Deref for Format {
+    type Target = FloatFormat;
+
+    fn deref(&self) -> &FloatFormat {
+        &self.0
+    }
 }
 
 impl Format {
     /// Returns the format of a narrow type that is represented as `f32`, including `bf16` and `f16`.
     pub fn of(ty: ElementType) -> Option<Self> {
-        let float = FloatFormat::of(ty).filter(|_| ty.bit_width() < 32)?;
-        let FloatFormat { exponent_bits, mantissa_bits, bias, special } = float;
-        Some(Self { exponent_bits, mantissa_bits, bias: bias.into(), special, float })
+        FloatFormat::of(ty).filter(|_| ty.bit_width() < 32).map(Self)
     }
 
-    /// Returns the number of bits below the sign.
-    fn magnitude_bits(self) -> u32 {
-        self.exponent_bits + self.mantissa_bits
+    /// Returns the exponent's bias.
+    pub fn bias(self) -> i64 {
+        self.0.bias.into()
     }
 
     /// Returns the greatest pattern below the sign that is a finite number.
     pub fn max_finite(self) -> i64 {
-        self.float.max_finite() as i64
+        self.0.max_finite() as i64
     }
 
     /// Returns the exponent of the smallest normal numbers.
     pub fn lowest_exponent(self) -> i64 {
-        if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias }
+        if self.special == Special::PowerOfTwo { -self.bias() } else { 1 - self.bias() }
     }
 
     /// Returns the value of a bit pattern. A NaN of an IEEE format keeps its payload.
     pub fn decode_constant(self, bits: u32) -> f32 {
-        let value = self.float.decode(bits.into()) as f32;
+        let value = self.0.decode(bits.into()) as f32;
         if value.is_nan() && self.special == Special::Ieee {
             let mantissa = bits & ((1 << self.mantissa_bits) - 1);
             let sign = bits >> self.magnitude_bits() << 31;
@@ -71,8 +67,8 @@ impl Format {
         let sign = (wide << i64::from(31 - self.magnitude_bits())) & 0x8000_0000;
         let shifted = magnitude << i64::from(23 - self.mantissa_bits);
         // The pattern is read with f32's bias, including subnormals, and then scaled. Both steps are exact.
-        let scale = 2f64.powi((127 - self.bias) as i32);
-        let value = if self.bias == 127 { shifted } else { (shifted.as_float(b.f32()) * scale).bits() };
+        let scale = 2f64.powi((127 - self.bias()) as i32);
+        let value = if self.bias() == 127 { shifted } else { (shifted.as_float(b.f32()) * scale).bits() };
         let special = match self.special {
             Special::Ieee => {
                 let is = magnitude.cmp(IntPredicate::Sgt, magnitude.lit(self.max_finite()));
@@ -105,8 +101,8 @@ impl Format {
         let magnitude = bits & 0x7fff_ffff;
         // This is exact: values that are subnormal in the format become subnormal in f32 with this format's
         // bias.
-        let scale = 2f64.powi((self.bias - 127) as i32);
-        let scaled = if self.bias == 127 { magnitude } else { (x.abs() * scale).bits() };
+        let scale = 2f64.powi((self.bias() - 127) as i32);
+        let scaled = if self.bias() == 127 { magnitude } else { (x.abs() * scale).bits() };
         let value = scaled.shift_right(drop);
         match self.special {
             Special::Ieee => {
@@ -133,16 +129,16 @@ impl Format {
         let drop = i64::from(23 - self.mantissa_bits);
         let odd = magnitude.shift_right(drop) & 1;
         let normal = (magnitude + ((1 << (drop - 1)) - 1) + odd).shift_right(drop)
-            - ((127 - self.bias) << self.mantissa_bits);
+            - ((127 - self.bias()) << self.mantissa_bits);
         // Adding a power of two whose last place equals the subnormals' step rounds to a multiple of that
         // step.
-        let step = 1 - self.bias - i64::from(self.mantissa_bits);
+        let step = 1 - self.bias() - i64::from(self.mantissa_bits);
         let rounder = x.lit(2f64.powi((step + 23) as i32));
-        let rounded = if self.bias == 127 {
+        let rounded = if self.bias() == 127 {
             normal
         } else {
             let subnormal = (x.abs() + rounder).bits() - rounder.bits();
-            x.abs().lt(2f64.powi((1 - self.bias) as i32)).select_int(subnormal, normal)
+            x.abs().lt(2f64.powi((1 - self.bias()) as i32)).select_int(subnormal, normal)
         };
         let over = rounded.cmp(IntPredicate::Sgt, rounded.lit(self.max_finite()));
         let all = (1i64 << self.magnitude_bits()) - 1;

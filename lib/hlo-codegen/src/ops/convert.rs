@@ -231,7 +231,7 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
     let x = F::new(b, v);
     let format = Format::of(ty);
     let (exponent_bits, mantissa_bits, bias, max_finite) = match format {
-        Some(f) => (i64::from(f.exponent_bits), i64::from(f.mantissa_bits), f.bias, f.max_finite()),
+        Some(f) => (i64::from(f.exponent_bits), i64::from(f.mantissa_bits), f.bias(), f.max_finite()),
         None if x.is_f64() => (11, 52, 1023, (0x7ff << 52) - 1),
         None => (8, 23, 127, (0xff << 23) - 1),
     };

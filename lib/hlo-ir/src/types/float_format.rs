@@ -68,7 +68,7 @@ impl FloatFormat {
     }
 
     /// Returns the number of bits below the sign.
-    fn magnitude_bits(&self) -> u32 {
+    pub fn magnitude_bits(&self) -> u32 {
         self.exponent_bits + self.mantissa_bits
     }
 
