@@ -2,28 +2,15 @@
 //! must satisfy the properties of the fuzz targets. `HLO_FUZZ_CORPUS=DIR` replays a directory with the same
 //! subdirectories instead.
 
+use crate::files;
 use hlo_testing::check;
 use std::path::{Path, PathBuf};
-
-/// Returns the files below `dir`, in order.
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut out = Vec::new();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() { folders.push(path) } else { out.push(path) }
-        }
-    }
-    out.sort();
-    out
-}
 
 /// Checks a property of the text of every file below `dir`. Skips files that are not UTF-8.
 fn replay(dir: &Path, largest: u64, property: impl Fn(&str) -> check::Check) -> usize {
     let mut failures = Vec::new();
     let mut count = 0;
-    for file in files(dir) {
+    for file in files::below(dir) {
         let small = std::fs::metadata(&file).is_ok_and(|m| m.len() <= largest);
         let Some(text) = small.then(|| std::fs::read_to_string(&file).ok()).flatten() else { continue };
         count += 1;
@@ -55,7 +42,7 @@ fn hlo_opt_regressions() {
 /// A program in any form that is read and valid prints as text that parses to the same program.
 #[test]
 fn forms_regressions() {
-    let files = files(&corpus().join("forms"));
+    let files = files::below(&corpus().join("forms"));
     for file in &files {
         let bytes = std::fs::read(file).expect("a regression");
         let Ok(program) = hlo_forms::read(&bytes) else { continue };

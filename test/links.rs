@@ -1,23 +1,9 @@
 //! Checks the links of the pages: each names a file of the project, and a heading of that file if it has an anchor.
 
+use crate::files;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-/// Folders with pages, besides the root.
-const FOLDERS: &[&str] = &["docs", "editors", "examples", "python"];
-
-/// Adds the pages of a folder.
-fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.is_dir() && !path.ends_with("node_modules") {
-            pages(&path, found);
-        } else if path.extension().is_some_and(|e| e == "md") {
-            found.push(path);
-        }
-    }
-}
+use std::path::Path;
 
 /// Returns the lines of a page with their numbers, without blocks of code.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -73,10 +59,8 @@ fn broken(page: &Path, text: &str, target: &str) -> Option<String> {
 #[test]
 fn links_name_files_and_headings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut all: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|f| root.join(f)).into();
-    FOLDERS.iter().for_each(|folder| pages(&root.join(folder), &mut all));
     let mut message = String::new();
-    for page in &all {
+    for page in &files::pages() {
         let text = std::fs::read_to_string(page).expect("a page of the project");
         for (line, target) in prose(&text).flat_map(|(n, line)| targets(line).map(move |t| (n, t))) {
             if let Some(why) = broken(page, &text, target) {

@@ -1,8 +1,9 @@
 //! Checks that no doc comment and no sentence of a page starts with a clause or an object, by the rules of
 //! `docs/plain-english.md`.
 
+use crate::files;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Beginnings of sentences whose subject is a clause, and of sentences that start with an object.
 const REFUSED: &[&str] = &[
@@ -21,21 +22,8 @@ const REFUSED: &[&str] = &[
     "Whose ",
 ];
 
-/// Folders with source code and pages.
-const FOLDERS: &[&str] = &["bench", "docs", "examples", "fuzz", "lib", "python", "test", "tools"];
-
-/// Adds the files of a folder with one of the extensions.
-fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let extension = path.extension().and_then(|e| e.to_str());
-        if path.is_dir() && !path.ends_with("target") {
-            files(&path, extensions, found);
-        } else if extension.is_some_and(|e| extensions.contains(&e)) {
-            found.push(path);
-        }
-    }
-}
+/// Folders with source code.
+const FOLDERS: &[&str] = &["bench", "examples", "fuzz", "lib", "test", "tools"];
 
 /// Returns the prose of a line: of Rust its doc comment, of a page everything outside of tables and code.
 fn prose<'l>(line: &'l str, is_rust: bool, in_code: &mut bool) -> Option<&'l str> {
@@ -48,7 +36,7 @@ fn prose<'l>(line: &'l str, is_rust: bool, in_code: &mut bool) -> Option<&'l str
         *in_code = !*in_code;
     }
     let is_code = *in_code || line.starts_with("    ") || text.starts_with(['|', '<', '`']);
-    (!is_code).then(|| text.trim_start_matches(['#', '*', '-', '>', ' ']))
+    (!is_code).then(|| text.trim_start_matches(['*', '>', ' ']))
 }
 
 /// Returns the sentences of a text that start with refused words.
@@ -59,13 +47,15 @@ fn refused(text: &str, is_rust: bool) -> Vec<(usize, &str)> {
             ends = true;
             continue;
         };
-        let first = ends.then_some(prose);
+        let (is_heading, is_item) = (prose.starts_with('#'), prose.starts_with("- "));
+        let prose = prose.trim_start_matches(['#', '-', ' ']);
+        let first = (ends || is_heading || is_item).then_some(prose);
         let others = prose.match_indices(". ").map(|(at, _)| &prose[at + 2..]);
         let sentences = first.into_iter().chain(others);
         found.extend(
             sentences.filter(|s| REFUSED.iter().any(|words| s.starts_with(words))).map(|s| (number + 1, s)),
         );
-        ends = prose.is_empty() || prose.ends_with(['.', ':']);
+        ends = prose.is_empty() || is_heading || prose.ends_with(['.', ':']);
     }
     found
 }
@@ -73,12 +63,13 @@ fn refused(text: &str, is_rust: bool) -> Vec<(usize, &str)> {
 #[test]
 fn sentences_start_with_their_subject() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut all: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|f| root.join(f)).into();
-    FOLDERS.iter().for_each(|folder| files(&root.join(folder), &["rs", "md"], &mut all));
+    let mut all = files::pages();
+    let sources = FOLDERS.iter().flat_map(|folder| files::below(&root.join(folder)));
+    all.extend(sources.filter(|path| files::has_extension(path, "rs")));
     let mut message = String::new();
     for path in all {
         let text = std::fs::read_to_string(&path).expect("a file of the project");
-        let is_rust = path.extension().is_some_and(|e| e == "rs");
+        let is_rust = files::has_extension(&path, "rs");
         for (line, sentence) in refused(&text, is_rust) {
             let path = path.strip_prefix(root).unwrap_or(&path).display();
             let _ = writeln!(message, "{path}:{line}: {sentence}");

@@ -11,6 +11,7 @@ mod custom_calls;
 mod devices;
 mod dynamic;
 mod examples;
+mod files;
 mod fuzz;
 mod invalid_modules;
 mod links;

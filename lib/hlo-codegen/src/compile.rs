@@ -186,7 +186,8 @@ fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Resul
 /// locations too.
 ///
 /// # Errors
-/// Those of [`compile`], except for custom calls and the memory limit, which this function does not check.
+/// Returns the errors of [`compile`], except those about custom calls and the memory limit, which this function
+/// does not check.
 pub fn emit(
     module: Verified<&Module>,
     stage: Stage,
@@ -199,7 +200,7 @@ pub fn emit(
 /// Like [`emit`], but for another machine if `target` is given.
 ///
 /// # Errors
-/// Those of [`emit`].
+/// Returns the errors of [`emit`].
 pub fn emit_for(
     module: Verified<&Module>,
     stage: Stage,

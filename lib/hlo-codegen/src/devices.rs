@@ -66,7 +66,8 @@ impl Executable {
     /// and their observer.
     ///
     /// # Errors
-    /// Those of [`Executable::run_watched`] of the first device that fails, with its number.
+    /// Returns the error of [`Executable::run_watched`] on the first device that fails, with the number of the
+    /// device.
     /// [`RunError::Devices`] if the number of runs differs from the number of devices.
     pub fn run_on_devices(
         &self,
@@ -80,7 +81,7 @@ impl Executable {
     /// `runs` are the runs of the devices of this process.
     ///
     /// # Errors
-    /// Those of [`Executable::run_on_devices`]. The device that fails may be one of another process.
+    /// Returns the errors of [`Executable::run_on_devices`]. The device that fails may be one of another process.
     pub fn run_on_devices_in(
         &self,
         world: &dyn World,

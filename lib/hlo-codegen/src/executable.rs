@@ -326,7 +326,7 @@ impl Executable {
     /// [`Executable::run_with_host`].
     ///
     /// # Errors
-    /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
+    /// Returns the errors of [`Executable::run_watched`], or [`RunError::OutOfMemory`] for a result.
     pub fn run(&self, inputs: &[&[u8]]) -> Result<Vec<AlignedBytes>, RunError> {
         self.run_with_host(inputs, &mut NoHost)
     }
@@ -334,7 +334,7 @@ impl Executable {
     /// Like [`Executable::run`], with a host that infeeds read from and outfeeds write to.
     ///
     /// # Errors
-    /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
+    /// Returns the errors of [`Executable::run_watched`], or [`RunError::OutOfMemory`] for a result.
     pub fn run_with_host(
         &self,
         inputs: &[&[u8]],
@@ -358,7 +358,7 @@ impl Executable {
     /// packs elements, and the program has no transfers and no custom calls.
     ///
     /// # Errors
-    /// Those of [`Executable::run_watched`].
+    /// Returns the errors of [`Executable::run_watched`].
     pub fn run_into(
         &self,
         inputs: &[&[u8]],

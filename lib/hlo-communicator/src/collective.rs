@@ -53,7 +53,7 @@ fn join(
 /// `all-gather` (semantics, "AllGather"): each result is the concatenation of the operands of all members.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], or the operands have different sizes.
+/// Returns the errors of [`Communicator::exchange`], or an error if the operands have different sizes.
 pub fn all_gather(
     comm: &dyn Communicator,
     site: usize,
@@ -72,7 +72,7 @@ pub fn all_gather(
 /// and the result is the concatenation of the pieces for this member.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], or the operands have different sizes.
+/// Returns the errors of [`Communicator::exchange`], or an error if the operands have different sizes.
 pub fn all_to_all(
     comm: &dyn Communicator,
     site: usize,
@@ -88,7 +88,7 @@ pub fn all_to_all(
 /// `all-to-all` of a tuple: one operand for each member, and one result from each.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], or the operands have different sizes.
+/// Returns the errors of [`Communicator::exchange`], or an error if the operands have different sizes.
 pub fn all_to_all_tuple(
     comm: &dyn Communicator,
     site: usize,
@@ -109,7 +109,8 @@ pub fn all_to_all_tuple(
 /// There is one root per value, or one for all values.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], a value without a root, or a root that is not a member.
+/// Returns the errors of [`Communicator::exchange`], or an error if a value has no root or the root is not a
+/// member.
 pub fn broadcast(
     comm: &dyn Communicator,
     site: usize,
@@ -144,7 +145,7 @@ pub fn broadcast(
 /// `target` and `source` are the devices that this one sends to and receives from.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], or the operands have different sizes.
+/// Returns the errors of [`Communicator::exchange`], or an error if the operands have different sizes.
 pub fn permute(
     comm: &dyn Communicator,
     site: usize,
@@ -168,7 +169,8 @@ pub fn permute(
 /// is the combination of all members' pieces for this member, in the order of the group.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], operands of different sizes, or the error of `combine`.
+/// Returns the errors of [`Communicator::exchange`] and of `combine`, or an error if the operands have different
+/// sizes.
 pub fn reduce_scatter(
     comm: &dyn Communicator,
     site: usize,
@@ -234,8 +236,8 @@ pub struct Rows<'a> {
 /// Rows that no piece replaces are not changed.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], a piece that is not within its array, or a piece whose size differs
-/// from the size that the receiver specifies.
+/// Returns the errors of [`Communicator::exchange`], or an error if a piece is not within its array or its size
+/// differs from the size that the receiver specifies.
 pub fn ragged_all_to_all(
     comm: &dyn Communicator,
     site: usize,
@@ -317,7 +319,8 @@ pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place
 /// separately, in the order of the group.
 ///
 /// # Errors
-/// Those of [`Communicator::exchange`], arrays of another size at a member, or the error of `combine`.
+/// Returns the errors of [`Communicator::exchange`] and of `combine`, or an error if the arrays of a member have
+/// another size.
 pub fn all_reduce(
     comm: &dyn Communicator,
     site: usize,

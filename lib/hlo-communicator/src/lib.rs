@@ -136,7 +136,7 @@ pub trait Communicator: Send + Sync {
     /// receive the result.
     ///
     /// # Errors
-    /// Those of [`Communicator::exchange`], or the error of `combine`.
+    /// Returns the errors of [`Communicator::exchange`] and of `combine`.
     fn all_reduce(
         &self,
         site: usize,

@@ -42,7 +42,7 @@ impl World for InProcess {
 /// the results of these devices in their order.
 ///
 /// # Errors
-/// Those of [`World::run`]. Also fails if the number of states differs from the number of devices of this
+/// Returns the errors of [`World::run`]. Also fails if the number of states differs from the number of devices of this
 /// process.
 ///
 /// # Example

@@ -80,7 +80,7 @@ pub struct Parsed {
 /// Parses a module like [`parse`], and discards the warnings.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Returns the errors of [`parse`].
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     parse(text).map(|parsed| parsed.module)
 }
