@@ -144,6 +144,23 @@ fn a_petabyte() {
     fails(RUN, &["--engine=eval", path], 1, "error");
 }
 
+/// Memory may hold the input or the result, but not both.
+#[test]
+fn inputs_and_results_that_do_not_fit_together() {
+    let available = hlo_tools_common::memory::available_bytes();
+    // No machine has more. A larger number means that no limit is known.
+    if available > 1 << 46 {
+        return;
+    }
+    let size = available / 10 * 7 / 4;
+    let path = folder("together").join("input.hlo");
+    let text = format!(
+        "HloModule big\n\nENTRY main {{\n  p = f32[{size}] parameter(0)\n  ROOT n = f32[{size}] negate(p)\n}}\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    fails(RUN, &["--engine=eval", path.to_str().unwrap()], 1, "the inputs and results take");
+}
+
 #[test]
 fn usage_errors_exit_with_2() {
     let (_, path) = axpy("usage");

@@ -1,5 +1,4 @@
-//! The cost model: the constants that passes, plans and code generation weigh work by. All were measured on a 2-core x86-64
-//! machine with AVX2, on the programs of `bench/`.
+//! The cost model: constants that several crates use to estimate and limit work.
 
 /// Number of iterations assumed for a loop whose trip count is unknown.
 pub const UNKNOWN_TRIP_COUNT: u64 = 100;
