@@ -71,6 +71,7 @@ fn main() -> ExitCode {
 
 /// Returns the sampling interval and the passes.
 fn settings() -> Result<(usize, Vec<&'static PassInfo>), String> {
+    hlo_passes_xla::register();
     let every = match std::env::var("HLO_MATRIX") {
         Ok(n) => n.parse().ok().filter(|&n| n > 0).ok_or(format!("HLO_MATRIX: {n:?} is no number"))?,
         Err(_) => SAMPLE,
@@ -80,7 +81,7 @@ fn settings() -> Result<(usize, Vec<&'static PassInfo>), String> {
             .split(',')
             .map(|name| find(name).ok_or(format!("HLO_MATRIX_PASSES: there is no pass {name:?}")))
             .collect::<Result<_, _>>()?,
-        Err(_) => passes().to_vec(),
+        Err(_) => passes(),
     };
     Ok((every, chosen))
 }

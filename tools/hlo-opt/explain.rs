@@ -37,7 +37,7 @@ fn unknown(text: &str) -> Diag {
         .at(span, "not the code or name of a rule, and not the name of a pass");
     let upper = text.to_ascii_uppercase();
     let code = nearest(&upper, rules::all().map(|r| r.code));
-    let names = rules::all().map(|r| r.name).chain(passes().iter().map(|p| p.name));
+    let names = rules::all().map(|r| r.name).chain(passes().into_iter().map(|p| p.name));
     let near = || nearest(text, names.chain(PIPELINES.iter().map(|p| p.name))).or(code);
     match pass_of_class(text).or_else(near) {
         Some(name) => diag.did_you_mean(span, name),

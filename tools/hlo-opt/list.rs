@@ -1,7 +1,7 @@
 //! `--list-passes`: lists the passes and pipelines.
 
 use crate::args::ListFormat;
-use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, PIPELINES, passes};
+use hlo_passes::{FIX_OPTIONS, OptionInfo, PIPELINES, groups, passes};
 
 /// Returns the passes in a format. `color` applies to tables.
 pub fn listed(format: ListFormat, color: bool) -> String {
@@ -19,9 +19,9 @@ fn pass_list(color: bool) -> String {
     let width = passes().iter().map(|p| p.name.len()).max().unwrap_or(0);
     let (on, off) = style(color, "\x1b[1;4m");
     let mut out = String::new();
-    for group in GROUPS {
-        out.push_str(&format!("{on}{}{off}\n", group.title));
-        for p in group.passes {
+    for (title, passes) in groups() {
+        out.push_str(&format!("{on}{title}{off}\n"));
+        for p in passes {
             entry(&mut out, p.name, p.summary, p.options, width, color);
         }
         out.push('\n');

@@ -33,6 +33,7 @@ use watch::Watcher;
 const SEPARATION: &str = "// -----\n\n";
 
 fn main() -> ExitCode {
+    hlo_passes_xla::register();
     let cli: Cli = match parse_arguments("hlo-opt") {
         Ok(cli) => cli,
         Err(code) => return code,

@@ -57,6 +57,7 @@ use watchdog::Watchdog;
 use whole::Whole;
 
 fn main() -> ExitCode {
+    hlo_passes_xla::register();
     #[cfg(feature = "wrong-rewrite")]
     hlo_passes::register(&wrong_rewrite::INFO);
     let args: Args = match parse_arguments_of("hlo-run", devices::spelt_out(std::env::args_os())) {

@@ -1,6 +1,6 @@
 //! Generates the reference page of the passes, `docs/passes.md`, from the registry.
 
-use crate::{FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Schedule};
+use crate::{FIX_OPTIONS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Schedule, groups};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -15,11 +15,13 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
          `--passes=algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`. A line break also separates \
          passes. A comment starts with `#` or `//` and ends with its line. `--passes=@FILE` reads a pipeline from a \
          file. `--print-pipeline` prints the full pipeline: one pass per line, with all options. You can write names \
-         with `-` or `_`, and in upper or lower case. A note shows the name that is used.\n",
+         with `-` or `_`, and in upper or lower case. A note shows the name that is used.\n\n\
+         In a program that uses `hlo-passes` as a library, call `hlo_passes_xla::register()` before you name passes of this \
+         page: passes that the project itself does not run are in the crate `hlo-passes-xla`.\n",
     );
-    for group in GROUPS {
-        let _ = write!(out, "\n# {}\n", group.title);
-        for p in group.passes {
+    for (title, passes) in groups() {
+        let _ = write!(out, "\n# {title}\n");
+        for p in passes {
             section(&mut out, p, parse);
         }
     }

@@ -30,7 +30,6 @@
 pub mod analysis;
 mod backend;
 mod bisect;
-mod checks;
 mod collectives;
 mod control_flow;
 mod docs;
@@ -43,7 +42,7 @@ mod registry;
 mod rewrites;
 mod run;
 mod simplification;
-mod support;
+pub mod support;
 
 pub use backend::layout_assignment::choose_result_layouts;
 pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
@@ -52,9 +51,22 @@ pub use partitioning::{
     CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
 };
 pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo, Schedule};
-pub use pipeline::{FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, pass_of_class};
+pub use pipeline::{
+    FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, XLA_CLASSES, pass_of_class,
+};
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};
-pub use registry::{GROUPS, Group, find, find_alike, passes, register};
+pub use registry::{Group, find, find_alike, groups, passes, register, register_groups};
 pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
 pub use support::clone::inline_at;
+
+/// Parts of passes that passes of other crates use.
+pub mod parts {
+    pub use crate::backend::defuser::defuse;
+    pub use crate::simplification::algsimp::{
+        concatenate_concatenate, keeps_every_value, reshape_reshape, reshape_same, slice_concatenate,
+    };
+    pub use crate::simplification::cse::{
+        Representatives, canonical_op, eliminate_common_subexpressions, equal_computations,
+    };
+}

@@ -64,15 +64,15 @@ pub struct PassInfo {
     /// How the pass treats the schedule.
     pub schedule: Schedule,
     /// Returns a warning if the module lacks what the pass requires. The runner then skips the pass.
-    pub(crate) lacks: fn(&Module) -> Option<Diag>,
+    pub lacks: fn(&Module) -> Option<Diag>,
     /// Whether the pass only reports diagnostics and never changes a module.
     pub only_checks: bool,
     /// The text of a small module that the pass changes. `docs/passes.md` shows it before and after the pass.
     pub example: &'static str,
     /// The tables of the pass's patterns, if it consists of patterns.
-    pub(crate) patterns: &'static [&'static [Pattern]],
+    pub patterns: &'static [&'static [Pattern]],
     /// Creates the pass with the given options. The default applies the patterns.
-    pub(crate) build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
+    pub build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
 }
 
 impl std::fmt::Debug for PassInfo {
@@ -83,7 +83,7 @@ impl std::fmt::Debug for PassInfo {
 
 impl PassInfo {
     /// The defaults for `..PassInfo::PLAIN`: no options, no patterns, and results preserved bit for bit.
-    pub(crate) const PLAIN: Self = Self {
+    pub const PLAIN: Self = Self {
         name: "",
         summary: "",
         options: &[],

@@ -1,10 +1,11 @@
 //! The registry: the list of all passes.
 
-use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, partitioning, simplification};
+use crate::{PassInfo, backend, collectives, control_flow, expansion, partitioning, simplification};
 use hlo_ir::suggest::spelt_alike;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
-/// A group of passes with a common purpose. Each group is one folder of the source.
+/// A group of passes with a common purpose. Each group is one folder of the source of a crate.
+#[derive(Clone, Copy)]
 pub struct Group {
     /// The title of the group.
     pub title: &'static str,
@@ -12,34 +13,51 @@ pub struct Group {
     pub passes: &'static [&'static PassInfo],
 }
 
-/// The groups of passes.
-pub static GROUPS: &[Group] = &[
+/// The groups of passes of this crate.
+static GROUPS: &[Group] = &[
     Group { title: "Simplification", passes: simplification::PASSES },
     Group { title: "Control flow", passes: control_flow::PASSES },
     Group { title: "Expansion", passes: expansion::PASSES },
     Group { title: "Fusion and below", passes: backend::PASSES },
     Group { title: "Collectives", passes: collectives::PASSES },
     Group { title: "Partitioning", passes: partitioning::PASSES },
-    Group { title: "Checks", passes: checks::PASSES },
 ];
 
-/// All passes of this crate, ordered by name.
-static PASSES: LazyLock<Vec<&'static PassInfo>> = LazyLock::new(|| {
-    let mut all: Vec<&PassInfo> = GROUPS.iter().flat_map(|g| g.passes).copied().collect();
+/// The groups that other crates registered: see [`register_groups`].
+static REGISTERED_GROUPS: RwLock<Vec<Group>> = RwLock::new(Vec::new());
+
+/// Registers the passes of another crate. [`passes`] and [`groups`] contain them from now on. Call this
+/// function once for each group, before you read a pipeline that names its passes.
+pub fn register_groups(groups: &[Group]) {
+    REGISTERED_GROUPS.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(groups);
+}
+
+/// Returns the titles of all groups with their passes, ordered by name. Groups with the same title are one.
+pub fn groups() -> Vec<(&'static str, Vec<&'static PassInfo>)> {
+    let registered = REGISTERED_GROUPS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut all: Vec<(&str, Vec<&PassInfo>)> = Vec::new();
+    for group in GROUPS.iter().chain(registered.iter()) {
+        match all.iter_mut().find(|(title, _)| *title == group.title) {
+            Some((_, passes)) => passes.extend(group.passes),
+            None => all.push((group.title, group.passes.to_vec())),
+        }
+    }
+    all.iter_mut().for_each(|(_, passes)| passes.sort_by_key(|p| p.name));
+    all
+}
+
+/// Returns all passes of this crate and of the registered groups, ordered by name.
+pub fn passes() -> Vec<&'static PassInfo> {
+    let mut all: Vec<&PassInfo> = groups().into_iter().flat_map(|(_, passes)| passes).collect();
     all.sort_by_key(|p| p.name);
     all
-});
-
-/// Returns all passes of this crate, ordered by name.
-pub fn passes() -> &'static [&'static PassInfo] {
-    &PASSES
 }
 
 /// The passes that the program registered: see [`register`].
 static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
 
 /// Registers a pass of the program, so that pipelines can use it by its name; see [`PassInfo::own`]. A pass
-/// whose name is already in use is ignored. [`passes`] and [`GROUPS`] do not contain registered passes.
+/// whose name is already in use is ignored. [`passes`] and [`groups`] do not contain the pass.
 ///
 /// # Example
 /// ```
@@ -68,36 +86,22 @@ pub fn register(info: &'static PassInfo) {
     OWN.write().unwrap_or_else(PoisonError::into_inner).push(info);
 }
 
-/// Returns the pass with a name.
+/// Returns the pass with a name. Finds passes of all three sources: this crate, registered groups, and [`register`].
 pub fn find(name: &str) -> Option<&'static PassInfo> {
-    let listed = passes().iter().copied().find(|p| p.name == name);
-    listed.or_else(|| {
+    find_grouped(|p| p.name == name).or_else(|| {
         let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
         own.iter().copied().find(|p| p.name == name)
     })
 }
 
-/// Returns the pass with a name, ignoring case and treating `-` and `_` as equal. Does not find registered
-/// passes.
+/// Returns the pass with a name, ignoring case and treating `-` and `_` as equal. Does not find passes of [`register`].
 pub fn find_alike(name: &str) -> Option<&'static PassInfo> {
-    passes().iter().copied().find(|p| spelt_alike(p.name, name))
+    find_grouped(|p| spelt_alike(p.name, name))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::passes;
-    use crate::PIPELINES;
-    use hlo_ir::suggest::spelt_alike;
-
-    #[test]
-    fn names_are_sorted_and_unique() {
-        let names: Vec<_> = passes().iter().map(|p| p.name).collect();
-        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
-        assert!(!names.contains(&"fix"), "`fix` belongs to the pipeline language");
-        let all: Vec<_> = names.iter().copied().chain(PIPELINES.iter().map(|p| p.name)).collect();
-        for (n, name) in all.iter().enumerate() {
-            let other = all[..n].iter().find(|other| spelt_alike(name, other));
-            assert_eq!(other, None, "`{name}` is read as another name");
-        }
-    }
+/// Returns the first pass of a group that `is_wanted` accepts.
+fn find_grouped(is_wanted: impl Fn(&PassInfo) -> bool) -> Option<&'static PassInfo> {
+    let registered = REGISTERED_GROUPS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut all = GROUPS.iter().chain(registered.iter()).flat_map(|group| group.passes);
+    all.find(|p| is_wanted(p)).copied()
 }

@@ -160,6 +160,7 @@ pub fn parse(text: &str) -> Check<Option<Module>> {
 #[cfg(feature = "passes")]
 pub fn hlo_opt(input: &str) -> Check {
     let (passes, text) = input.split_once('\n').unwrap_or(("", input));
+    hlo_passes_xla::register();
     let pipeline = match hlo_passes::Pipeline::parse(passes) {
         Ok(pipeline) => budgeted(&pipeline),
         Err(d) => return check_diags(&[d], passes, true),

@@ -62,7 +62,7 @@ fn unknown(option: &str, name: &str) -> Failure {
     let place = Span::new(0, name.len());
     let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
     let diag = diag.at(place, "not the name of a pass");
-    let names = passes().iter().map(|p| p.name).chain(PIPELINES.iter().map(|p| p.name)).chain(["all"]);
+    let names = passes().into_iter().map(|p| p.name).chain(PIPELINES.iter().map(|p| p.name)).chain(["all"]);
     let diag = match pass_of_class(name).or_else(|| nearest(name, names)) {
         Some(n) => diag.did_you_mean(place, n),
         None => diag,

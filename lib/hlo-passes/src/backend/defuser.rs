@@ -60,7 +60,7 @@ ENTRY e {
 const MAX_GROWTH: (u64, u64) = (8, 20_000);
 
 /// Runs the pass on behalf of another pass. Returns whether the module changed.
-pub(crate) fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites) -> bool {
+pub fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites) -> bool {
     let started = started_computations(module);
     let effects = Effects::of(module);
     let mut growth = Growth::new(module, MAX_GROWTH.0, MAX_GROWTH.1);

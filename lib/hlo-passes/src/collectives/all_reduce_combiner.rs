@@ -9,8 +9,8 @@
 //! The all-reduces must have the same devices and operation, and must not depend on each other. All-reduces
 //! with control dependencies, shardings or a `backend_config` stay unchanged.
 
-use super::combine::{Thresholds, combine};
-use super::groups::{is_marked, same_all_reduce};
+use crate::support::combine_collectives::{Thresholds, combine};
+use crate::support::device_groups::{is_marked, same_all_reduce};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::{InstrId, Module, Op};
 
@@ -18,7 +18,7 @@ use hlo_ir::{InstrId, Module, Op};
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-combiner",
     summary: "combine all-reduces that do not depend on each other",
-    options: super::THRESHOLDS,
+    options: crate::support::combine_collectives::THRESHOLDS,
     example: "\
 HloModule all_reduce_combiner
 

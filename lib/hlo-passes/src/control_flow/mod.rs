@@ -1,34 +1,24 @@
 //! Passes on calls, loops, conditionals, and the computations of a module.
 
 pub(crate) mod call_inliner;
-pub(crate) mod computation_deduplicator;
-pub(crate) mod conditional_canonicalizer;
 pub(crate) mod conditional_to_select;
-pub(crate) mod control_dep_remover;
-pub(crate) mod despecializer;
 pub(crate) mod flatten_call_graph;
 pub(crate) mod map_inline;
 pub(crate) mod simplify_conditional;
 pub(crate) mod simplify_while_loops;
 pub(crate) mod while_loop_constant_sinking;
 pub(crate) mod while_loop_invariant_code_motion;
-pub(crate) mod while_loop_trip_count_annotator;
 
 use crate::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[
     &call_inliner::INFO,
-    &computation_deduplicator::INFO,
-    &conditional_canonicalizer::INFO,
     &conditional_to_select::INFO,
-    &control_dep_remover::INFO,
-    &despecializer::INFO,
     &flatten_call_graph::INFO,
     &map_inline::INFO,
     &simplify_conditional::INFO,
     &simplify_while_loops::INFO,
     &while_loop_constant_sinking::INFO,
     &while_loop_invariant_code_motion::INFO,
-    &while_loop_trip_count_annotator::INFO,
 ];

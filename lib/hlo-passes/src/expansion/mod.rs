@@ -3,14 +3,10 @@
 
 pub(crate) mod accumulation_upcaster;
 pub(crate) mod applied_computation_expander;
-pub(crate) mod associative_scan_rewriter;
 pub(crate) mod batched_gather_scatter_normalizer;
 pub(crate) mod batchnorm_expander;
-pub(crate) mod bfloat16_fold;
-pub(crate) mod bfloat16_propagation;
 pub(crate) mod bitcast_dtypes_expander;
 pub(crate) mod broadcast_canonicalizer;
-pub(crate) mod change_op_data_type;
 pub(crate) mod cholesky_expander;
 pub(crate) mod collective_permute_expander;
 pub(crate) mod comparison_expander;
@@ -21,9 +17,7 @@ pub(crate) mod convolution_group_converter;
 pub(crate) mod convolution_pred_expander;
 pub(crate) mod dynamic_padder;
 pub(crate) mod eigh_expander;
-pub(crate) mod element_type_converter;
 pub(crate) mod elementary_function_expander;
-pub(crate) mod float_normalization;
 pub(crate) mod gather_expander;
 pub(crate) mod logistic_expander;
 pub(crate) mod operand_upcaster;
@@ -48,14 +42,10 @@ use crate::PassInfo;
 pub(crate) static PASSES: &[&PassInfo] = &[
     &accumulation_upcaster::INFO,
     &applied_computation_expander::INFO,
-    &associative_scan_rewriter::INFO,
     &batched_gather_scatter_normalizer::INFO,
     &batchnorm_expander::INFO,
-    &bfloat16_fold::INFO,
-    &bfloat16_propagation::INFO,
     &bitcast_dtypes_expander::INFO,
     &broadcast_canonicalizer::INFO,
-    &change_op_data_type::INFO,
     &cholesky_expander::INFO,
     &collective_permute_expander::INFO,
     &comparison_expander::INFO,
@@ -66,24 +56,6 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &convolution_4d_expander::INFO,
     &dynamic_padder::INFO,
     &eigh_expander::INFO,
-    &element_type_converter::INFO,
-    &float_normalization::BF16,
-    &float_normalization::F16,
-    &float_normalization::F4E2M1FN,
-    &float_normalization::F6E2M3FN,
-    &float_normalization::F6E3M2FN,
-    &float_normalization::F8E3M4,
-    &float_normalization::F8E4M3,
-    &float_normalization::F8E4M3B11FNUZ,
-    &float_normalization::F8E4M3FN,
-    &float_normalization::F8E4M3FNUZ,
-    &float_normalization::F8E5M2,
-    &float_normalization::F8E5M2FNUZ,
-    &float_normalization::F8E8M0FNU,
-    &float_normalization::S2,
-    &float_normalization::S4,
-    &float_normalization::U2,
-    &float_normalization::U4,
     &elementary_function_expander::INFO,
     &gather_expander::INFO,
     &logistic_expander::INFO,

@@ -15,7 +15,7 @@ mod classes;
 mod files;
 mod parse;
 
-pub use classes::pass_of_class;
+pub use classes::{XLA_CLASSES, pass_of_class};
 pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};

@@ -203,7 +203,7 @@ fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
         return Ok(Step::Pass { info, options, pass });
     }
     let Some(info) = pipeline(name, reading) else {
-        let names = registry::passes().iter().map(|p| p.name).chain(["fix"]);
+        let names = registry::passes().into_iter().map(|p| p.name).chain(["fix"]);
         let names = names.chain(PIPELINES.iter().map(|p| p.name));
         let d = unknown_pass(name, place);
         let d = match pass_of_class(name) {

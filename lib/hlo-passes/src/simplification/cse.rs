@@ -35,14 +35,18 @@ ENTRY e {
   ROOT m = f32[4] multiply(a, b)
 }
 ",
-    build: |_, _| Box::new(run),
+    build: |_, _| Box::new(eliminate_common_subexpressions),
     ..PassInfo::PLAIN
 };
 
 /// Maps each computation that repeats an earlier body to the first computation with that body.
-pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
+pub type Representatives = HashMap<ComputationId, ComputationId>;
 
-pub(crate) fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
+/// Replaces repeated instructions and computations by the first one. Returns whether the module changed.
+///
+/// # Errors
+/// None: the type is that of a pass.
+pub fn eliminate_common_subexpressions(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
     let (effects, impure) = (Effects::of(module), Impure::of(module, may_differ));
     let pinned = control_dependent(module);
@@ -84,7 +88,7 @@ pub(crate) fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, 
 }
 
 /// Returns the operation with each called computation replaced by the first one with the same body.
-pub(crate) fn canonical_op(op: &Op, same: &Representatives) -> Op {
+pub fn canonical_op(op: &Op, same: &Representatives) -> Op {
     let mut op = op.clone();
     if let Some(attrs) = op.attrs_mut() {
         attrs.for_each_computation_mut(&mut |c| *c = same.get(c).copied().unwrap_or(*c));
@@ -134,7 +138,7 @@ fn hash_of(op: &Op, shape: &Shape, operands: &impl Hash) -> u64 {
 }
 
 /// Finds computations with the same instructions in the same order, ignoring names.
-pub(crate) fn equal_computations(module: &Module) -> Representatives {
+pub fn equal_computations(module: &Module) -> Representatives {
     let mut same = Representatives::new();
     let mut by_hash: HashMap<u64, Vec<Body>> = HashMap::new();
     for c in module.computations_post_order() {

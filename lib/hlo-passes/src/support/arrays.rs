@@ -7,26 +7,26 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op};
 
 /// Returns the unsigned integer type with a bit width, or `None` if there is none.
-pub(crate) fn unsigned(bits: u32) -> Option<ElementType> {
+pub fn unsigned(bits: u32) -> Option<ElementType> {
     use ElementType::*;
     [U1, U2, U4, U8, U16, U32, U64].into_iter().find(|t| t.bit_width() == bits)
 }
 
 /// Returns the signed integer type with a bit width, or `None` if there is none.
-pub(crate) fn signed(bits: u32) -> Option<ElementType> {
+pub fn signed(bits: u32) -> Option<ElementType> {
     use ElementType::*;
     [S1, S2, S4, S8, S16, S32, S64].into_iter().find(|t| t.bit_width() == bits)
 }
 
 impl Emitter<'_> {
     /// Returns whether all operands and the result of the instruction have static sizes.
-    pub(crate) fn is_static(&self, id: InstrId) -> bool {
+    pub fn is_static(&self, id: InstrId) -> bool {
         let is_static = |i: InstrId| self.module[i].shape.dynamic_dimensions().is_empty();
         is_static(id) && self.module[id].operands.iter().all(|&o| is_static(o))
     }
 
     /// Emits a scalar constant of a real or complex type: the number of that type that is nearest to `value`.
-    pub(crate) fn number(&mut self, ty: ElementType, value: f64) -> Option<InstrId> {
+    pub fn number(&mut self, ty: ElementType, value: f64) -> Option<InstrId> {
         let literal = match FloatFormat::of(ty) {
             Some(format) => {
                 let bits = format.encode(value).to_le_bytes();
@@ -46,13 +46,13 @@ impl Emitter<'_> {
     }
 
     /// Emits an array with the dimensions of `like` whose elements are all `value`.
-    pub(crate) fn splat(&mut self, like: InstrId, ty: ElementType, value: f64) -> Option<InstrId> {
+    pub fn splat(&mut self, like: InstrId, ty: ElementType, value: f64) -> Option<InstrId> {
         let scalar = self.number(ty, value)?;
         self.spread(like, scalar)
     }
 
     /// Broadcasts a scalar to the dimensions of `like`.
-    pub(crate) fn spread(&mut self, like: InstrId, scalar: InstrId) -> Option<InstrId> {
+    pub fn spread(&mut self, like: InstrId, scalar: InstrId) -> Option<InstrId> {
         let ty = self.array(scalar)?.element_type;
         let shape = self.array(like)?;
         if shape.rank() == 0 {
@@ -62,27 +62,27 @@ impl Emitter<'_> {
     }
 
     /// Emits an array with the dimensions of `like` whose elements all have these unsigned bits.
-    pub(crate) fn splat_bits(&mut self, like: InstrId, ty: ElementType, bits: u64) -> Option<InstrId> {
+    pub fn splat_bits(&mut self, like: InstrId, ty: ElementType, bits: u64) -> Option<InstrId> {
         let bytes = bits.to_le_bytes();
         let scalar = self.scalar(ty, bytes.get(..ty.byte_size())?)?;
         self.spread(like, scalar)
     }
 
     /// Compares two arrays element by element in the usual order.
-    pub(crate) fn relation(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
+    pub fn relation(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
         let compare = Op::compare(direction);
         self.elementwise(ElementType::Pred, compare, &[a, b])
     }
 
     /// Selects elements of `a` where `test` is true, and of `b` elsewhere.
-    pub(crate) fn choose(&mut self, test: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
+    pub fn choose(&mut self, test: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
         let ty = self.array(a)?.element_type;
         Some(self.elementwise(ty, Op::Select, &[test, a, b]))
     }
 
     /// Reinterprets the bits of the elements as another type of the same width. Returns `value` if it already
     /// has that type.
-    pub(crate) fn reinterpret(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
+    pub fn reinterpret(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         if self.array(value)?.element_type == ty {
             return Some(value);
         }
@@ -90,7 +90,7 @@ impl Emitter<'_> {
     }
 
     /// Transposes an array. Returns `value` if `order` keeps the order of the dimensions.
-    pub(crate) fn transposed(&mut self, value: InstrId, order: &[usize]) -> Option<InstrId> {
+    pub fn transposed(&mut self, value: InstrId, order: &[usize]) -> Option<InstrId> {
         let shape = self.array(value)?;
         if order.iter().copied().eq(0..shape.rank()) {
             return Some(value);
@@ -102,7 +102,7 @@ impl Emitter<'_> {
     }
 
     /// Slices an array from `start` to `limit` along a dimension. Returns `value` if this is the whole array.
-    pub(crate) fn sliced(&mut self, value: InstrId, along: usize, start: i64, limit: i64) -> Option<InstrId> {
+    pub fn sliced(&mut self, value: InstrId, along: usize, start: i64, limit: i64) -> Option<InstrId> {
         let shape = self.array(value)?;
         if start == 0 && shape.dims.get(along) == Some(&limit) {
             return Some(value);
@@ -115,7 +115,7 @@ impl Emitter<'_> {
     }
 
     /// Concatenates arrays along a dimension. Returns a single array unchanged.
-    pub(crate) fn joined(&mut self, values: &[InstrId], along: usize) -> Option<InstrId> {
+    pub fn joined(&mut self, values: &[InstrId], along: usize) -> Option<InstrId> {
         let (&first, rest) = values.split_first()?;
         if rest.is_empty() {
             return Some(first);
@@ -130,7 +130,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a `dynamic-slice` of an array at `start`, which is clamped so that the slice is in bounds.
-    pub(crate) fn part(&mut self, value: InstrId, start: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
+    pub fn part(&mut self, value: InstrId, start: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
         let ty = self.array(value)?.element_type;
         let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() };
         let operands: Vec<InstrId> = std::iter::once(value).chain(start.iter().copied()).collect();
@@ -138,13 +138,13 @@ impl Emitter<'_> {
     }
 
     /// Emits a `dynamic-update-slice` that writes `part` at `start`.
-    pub(crate) fn updated(&mut self, value: InstrId, start: &[InstrId], part: InstrId) -> InstrId {
+    pub fn updated(&mut self, value: InstrId, start: &[InstrId], part: InstrId) -> InstrId {
         let operands: Vec<InstrId> = [value, part].into_iter().chain(start.iter().copied()).collect();
         self.same(Op::DynamicUpdateSlice, &operands)
     }
 
     /// Emits an array of a shape whose bits are all zero.
-    pub(crate) fn zeros(&mut self, shape: &ArrayShape) -> Option<InstrId> {
+    pub fn zeros(&mut self, shape: &ArrayShape) -> Option<InstrId> {
         let zero = self.zero(shape.element_type)?;
         Some(self.filled(shape, zero))
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Appends a copy of an instruction, with new operands, to `to`. The copy has the same metadata and other
 /// common attributes, but no control predecessors. Both instructions call the same computations.
-pub(crate) fn clone_instruction(
+pub fn clone_instruction(
     module: &mut Module,
     id: InstrId,
     to: ComputationId,
@@ -91,7 +91,7 @@ fn clone_owned(
 
 /// Copies a whole computation and, inside it, the computations that may have only one caller. Returns the
 /// copies, that of `from` first.
-pub(crate) fn clone_with_owned(
+pub fn clone_with_owned(
     module: &mut Module,
     namer: &mut ComputationNamer,
     from: ComputationId,
@@ -110,7 +110,7 @@ fn owns(op: &Op) -> bool {
 }
 
 /// Returns the number of instructions that [`inline_computation`] copies.
-pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
+pub fn inlined_size(module: &Module, from: ComputationId) -> u64 {
     let (mut size, mut work) = (0u64, vec![from]);
     while let Some(c) = work.pop() {
         size = size.saturating_add(module[c].instructions().len() as u64);
@@ -121,7 +121,7 @@ pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
 }
 
 /// Replaces the `n`-th computation that the operation calls.
-pub(crate) fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
+pub fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
     let mut at = 0;
     if let Some(attrs) = op.attrs_mut() {
         attrs.for_each_computation_mut(&mut |c| {
@@ -134,7 +134,7 @@ pub(crate) fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
 }
 
 /// Copies a whole computation. The copy calls the same computations.
-pub(crate) fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
+pub fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
     let to = module.add_computation(name);
     module[to].execution_thread = module[from].execution_thread.clone();
     let order = module.post_order(from);

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// Returns the opcode of a computation that only applies one elementwise operation to its two scalar
 /// parameters, in their order. Returns `None` for other computations.
-pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
+pub fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
     if !module.has_root(id) {
         return None;
     }
@@ -29,12 +29,12 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
 }
 
 /// Checks whether the root of the computation is the parameter with this number.
-pub(crate) fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
+pub fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
     module.has_root(id) && parameter_number(module, module[id].root()) == Some(number)
 }
 
 /// Returns the number of the parameter, or `None` if the instruction is not a parameter.
-pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i64> {
+pub fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i64> {
     match &module[id].op {
         Op::Parameter(p) => Some(p.number),
         _ => None,
@@ -43,7 +43,7 @@ pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i
 
 /// Checks whether the value is the identity element of an operation that is associative without rounding
 /// errors.
-pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+pub fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     let ty = module[value].shape.as_array()?.element_type;
     let exact = ty.is_integer() || ty.is_pred();
     Some(match op {
@@ -60,7 +60,7 @@ pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) ->
 
 /// Checks whether the result of a reduction with this initial value stays the same, bit for bit, if the
 /// reduction also combines an additional element of this value.
-pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+pub fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     // A sum that begins with +0 is never -0, so adding another +0 does not change it.
     let zeros = op == Opcode::Add && is_splat_float(module, value, 0.0);
     Some(zeros || is_neutral(module, op, value)?)
@@ -68,7 +68,7 @@ pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) ->
 
 /// Returns the identity element `e` of an operation: `e ∘ x = x`, bit for bit. Returns `None` if there is
 /// none.
-pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
+pub fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     let extreme = |largest: bool| -> Option<ElementBytes> {
         if ty.is_float() {
             return float_bytes(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY });
@@ -97,12 +97,12 @@ pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
 
 /// The combiners that a pass has created: one for each operation, element type and execution thread.
 #[derive(Default)]
-pub(crate) struct Combiners(HashMap<(Opcode, ElementType, Option<HloString>), ComputationId>);
+pub struct Combiners(HashMap<(Opcode, ElementType, Option<HloString>), ComputationId>);
 
 impl Combiners {
     /// Returns a computation that applies a binary operation to two scalars of the type, and creates it if it
     /// does not exist. It has the execution thread of `caller`, so instructions of `caller` can call it.
-    pub(crate) fn get(
+    pub fn get(
         &mut self,
         module: &mut Module,
         namer: &mut ComputationNamer,
@@ -115,12 +115,12 @@ impl Combiners {
     }
 
     /// Returns the number of combiners that were created.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
     /// Removes a combiner that is about to be removed from the module.
-    pub(crate) fn forget(&mut self, computation: ComputationId) {
+    pub fn forget(&mut self, computation: ComputationId) {
         self.0.retain(|_, made| *made != computation);
     }
 }
@@ -149,6 +149,6 @@ fn binary_computation(
 
 /// Checks whether the result of a reduction would change if it rounded intermediate values to `ty`. The
 /// engines do not round them: they combine values of floating-point types narrower than 32 bits in `f32`.
-pub(crate) fn rounds_in_between(op: Opcode, ty: ElementType) -> bool {
+pub fn rounds_in_between(op: Opcode, ty: ElementType) -> bool {
     ty.is_float() && ty.bit_width() < 32 && matches!(op, Opcode::Add | Opcode::Multiply)
 }

@@ -10,7 +10,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 
 /// Returns the branch computations of a conditional with their arguments, in order.
-pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationId, InstrId)>> {
+pub fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationId, InstrId)>> {
     let Op::Conditional(a) = &module[id].op else { return None };
     let branches = a.branches();
     let arguments = module[id].operands.get(1..)?;
@@ -19,7 +19,7 @@ pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationI
 }
 
 /// Returns the number of the branch that always runs, if the index is a constant or there is only one branch.
-pub(crate) fn known_branch(module: &Module, id: InstrId) -> Option<usize> {
+pub fn known_branch(module: &Module, id: InstrId) -> Option<usize> {
     let count = branches(module, id)?.len();
     let index = *module[id].operands.first()?;
     if count == 1 && !is_predicate(module, index) {
@@ -38,7 +38,7 @@ fn is_predicate(module: &Module, id: InstrId) -> bool {
 
 /// Emits one branch in place of the conditional: its instructions, or a call if the branch has side effects
 /// or control dependencies. Returns `None` if the shapes do not match.
-pub(crate) fn take_branch(
+pub fn take_branch(
     module: &mut Module,
     namer: &mut ComputationNamer,
     effects: &Effects,
@@ -70,7 +70,7 @@ fn fits(module: &Module, id: InstrId, computation: ComputationId, argument: Inst
 
 /// Runs both branches of a conditional and selects between the results. Returns `None` unless there are
 /// exactly two branches and every part of the result can be selected. The branches must have no side effects.
-pub(crate) fn select_between(
+pub fn select_between(
     module: &mut Module,
     namer: &mut ComputationNamer,
     effects: &Effects,

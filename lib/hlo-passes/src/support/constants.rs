@@ -5,10 +5,10 @@ use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 use smallvec::SmallVec;
 
 /// The bytes of one element.
-pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
+pub type ElementBytes = SmallVec<[u8; 16]>;
 
 /// Returns the literal of a constant, unless the text omitted its elements.
-pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
+pub fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
     match &module[id].op {
         Op::Constant(a) if !a.is_elided() => Some(&a.literal),
         _ => None,
@@ -20,7 +20,7 @@ const MAX_SPLAT_BYTES: usize = 4096;
 
 /// Returns the element type and the bytes that all elements of `id` share, if there are such bytes. Finds
 /// constants through broadcasts, reshapes, transposes and copies.
-pub(crate) fn splat(module: &Module, id: InstrId) -> Option<(ElementType, ElementBytes)> {
+pub fn splat(module: &Module, id: InstrId) -> Option<(ElementType, ElementBytes)> {
     let mut at = id;
     // The input may contain a chain of any length, but real programs need only a few steps.
     for _ in 0..8 {
@@ -43,7 +43,7 @@ pub(crate) fn splat(module: &Module, id: InstrId) -> Option<(ElementType, Elemen
 }
 
 /// Returns the bytes of a small integer, if the type represents it exactly and passes compute in this type.
-pub(crate) fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
+pub fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
     use ElementType::*;
     let bytes: SmallVec<[u8; 16]> = match ty {
         F16 => SmallVec::from_slice(&f16::from_f64(value as f64).to_le_bytes()),
@@ -69,7 +69,7 @@ pub(crate) fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes>
 }
 
 /// Returns the value of an element, if the type is a real floating-point type that passes compute in.
-pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
+pub fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
     Some(match ty {
         ElementType::F16 => f16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
         ElementType::Bf16 => bf16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
@@ -80,7 +80,7 @@ pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
 }
 
 /// Returns the bytes of a floating-point value, if the type represents it exactly.
-pub(crate) fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
+pub fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
     let bytes: ElementBytes = match ty {
         ElementType::F16 => SmallVec::from_slice(&f16::from_f64(value).to_le_bytes()),
         ElementType::Bf16 => SmallVec::from_slice(&bf16::from_f64(value).to_le_bytes()),
@@ -93,22 +93,22 @@ pub(crate) fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
 
 /// Returns whether all elements of `id` equal this small integer. A negative floating-point zero does not
 /// equal 0.
-pub(crate) fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
+pub fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| integer_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
 /// Returns whether all elements of `id` have the bits of this number.
-pub(crate) fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
+pub fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| float_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
 /// Returns whether all elements of `id` are true, or integers with all bits set.
-pub(crate) fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
+pub fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| all_ones(ty).is_some_and(|b| b == bytes))
 }
 
 /// Returns the element of an integer type or `pred` with all value bits set.
-pub(crate) fn all_ones(ty: ElementType) -> Option<ElementBytes> {
+pub fn all_ones(ty: ElementType) -> Option<ElementBytes> {
     if ty.is_pred() {
         return Some(SmallVec::from_slice(&[1]));
     }
@@ -123,7 +123,7 @@ pub(crate) fn all_ones(ty: ElementType) -> Option<ElementBytes> {
 }
 
 /// Returns the value of a scalar integer constant.
-pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
+pub fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     let value = literal(module, id)?;
     if !value.shape().is_scalar() {
         return None;
@@ -133,14 +133,16 @@ pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
 
 /// The value of an element that passes compute with.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(crate) enum Number {
+pub enum Number {
+    /// An integer or a `pred`.
     Integer(i128),
+    /// A floating-point number.
     Float(f64),
 }
 
 impl Number {
     /// Decodes an element. Returns `None` for complex and narrow floating-point types.
-    pub(crate) fn of(ty: ElementType, bytes: &[u8]) -> Option<Self> {
+    pub fn of(ty: ElementType, bytes: &[u8]) -> Option<Self> {
         match float_value(ty, bytes) {
             Some(value) => Some(Self::Float(value)),
             None => Literal::scalar_from_bytes(ty, bytes)?.integer_at(0).map(Self::Integer),
@@ -148,14 +150,14 @@ impl Number {
     }
 
     /// Returns the value that all elements of `id` share.
-    pub(crate) fn splat(module: &Module, id: InstrId) -> Option<Self> {
+    pub fn splat(module: &Module, id: InstrId) -> Option<Self> {
         let (ty, bytes) = splat(module, id)?;
         Self::of(ty, &bytes)
     }
 }
 
 /// Returns the integer that all elements of `id` share.
-pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
+pub fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
     match Number::splat(module, id)? {
         Number::Integer(value) => Some(value),
         Number::Float(_) => None,
@@ -163,7 +165,7 @@ pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
 }
 
 /// Returns the bytes of an integer, if `ty` is an integer type or `pred` that represents it.
-pub(crate) fn wide_integer_bytes(ty: ElementType, value: i128) -> Option<ElementBytes> {
+pub fn wide_integer_bytes(ty: ElementType, value: i128) -> Option<ElementBytes> {
     let all = super::range::type_range(ty)?;
     if value < all.low || value > all.high {
         return None;

@@ -4,10 +4,7 @@ use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
 
 /// Returns the control successors of each instruction of a computation that has any.
-pub(crate) fn control_successors(
-    module: &Module,
-    computation: ComputationId,
-) -> HashMap<InstrId, Vec<InstrId>> {
+pub fn control_successors(module: &Module, computation: ComputationId) -> HashMap<InstrId, Vec<InstrId>> {
     let mut out: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
     for &i in module[computation].instructions() {
         for &p in module[i].control_predecessors() {
@@ -20,7 +17,7 @@ pub(crate) fn control_successors(
 /// Moves the control dependencies of `call` to the instructions that replace it. The copies wait for the
 /// control predecessors of `call`. The control successors of `call` wait for `value`. If `effects` is true,
 /// they also wait for the copies that have side effects or call computations.
-pub(crate) fn carry_control(
+pub fn carry_control(
     module: &mut Module,
     call: InstrId,
     value: InstrId,

@@ -13,26 +13,29 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape}
 use std::collections::{HashMap, HashSet};
 
 /// A function that emits the replacement of an instruction, or returns `None`.
-pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
+pub type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
 
 /// The computations that expansions add to a module.
-pub(crate) struct Functions {
-    pub(crate) namer: ComputationNamer,
+pub struct Functions {
+    /// Names the computations.
+    pub namer: ComputationNamer,
     combiners: Combiners,
     /// All computations that were added, in order.
     made: Vec<ComputationId>,
 }
 
 impl Functions {
-    pub(crate) fn new(module: &Module) -> Self {
+    /// Creates an empty list for a module.
+    pub fn new(module: &Module) -> Self {
         Self { namer: ComputationNamer::new(module), combiners: Combiners::default(), made: Vec::new() }
     }
 }
 
 /// Emits the instructions that replace one instruction. The shapes record which dimensions are dynamic: an
 /// emitted instruction is dynamic where its operands are.
-pub(crate) struct Emitter<'m> {
-    pub(crate) module: &'m mut Module,
+pub struct Emitter<'m> {
+    /// The module.
+    pub module: &'m mut Module,
     functions: &'m mut Functions,
     /// The instruction to replace.
     at: InstrId,
@@ -42,33 +45,34 @@ pub(crate) struct Emitter<'m> {
 
 impl<'m> Emitter<'m> {
     /// Returns an emitter for the replacement of `at`.
-    pub(crate) fn new(module: &'m mut Module, functions: &'m mut Functions, at: InstrId) -> Self {
+    pub fn new(module: &'m mut Module, functions: &'m mut Functions, at: InstrId) -> Self {
         let to = module[at].parent;
         Self { module, functions, at, to }
     }
 
     /// Returns the shape of the instruction to replace.
-    pub(crate) fn shape(&self) -> Shape {
+    pub fn shape(&self) -> Shape {
         self.module[self.at].shape.clone()
     }
 
     /// Returns an operand of the instruction to replace.
-    pub(crate) fn operand(&self, index: usize) -> Option<InstrId> {
+    pub fn operand(&self, index: usize) -> Option<InstrId> {
         self.module[self.at].operands.get(index).copied()
     }
 
     /// Returns the shape of an array.
-    pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
+    pub fn array(&self, id: InstrId) -> Option<ArrayShape> {
         self.module[id].shape.as_array().cloned()
     }
 
-    pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+    /// Adds an instruction with the given shape.
+    pub fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         self.module.add_like_in(self.to, self.at, shape, op, operands.iter().copied())
     }
 
     /// Adds an instruction with the shape of its first operand. A dimension is dynamic if it is dynamic in
     /// any operand.
-    pub(crate) fn same(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
+    pub fn same(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = operands.first().map_or(Shape::Token, |&o| self.module[o].shape.clone());
         match shape.as_array() {
             Some(a) => self.elementwise(a.element_type, op, operands),
@@ -78,7 +82,7 @@ impl<'m> Emitter<'m> {
 
     /// Adds an elementwise instruction with the dimensions of its non-scalar operands. A dimension is dynamic
     /// if it is dynamic in any of them.
-    pub(crate) fn elementwise(&mut self, ty: ElementType, op: Op, operands: &[InstrId]) -> InstrId {
+    pub fn elementwise(&mut self, ty: ElementType, op: Op, operands: &[InstrId]) -> InstrId {
         let arrays: Vec<&ArrayShape> =
             operands.iter().filter_map(|&o| self.module[o].shape.as_array()).collect();
         let rank = arrays.iter().map(|a| a.rank()).max().unwrap_or(0);
@@ -92,13 +96,13 @@ impl<'m> Emitter<'m> {
     }
 
     /// Emits the size of a dimension of an array.
-    pub(crate) fn size(&mut self, value: InstrId, d: usize) -> InstrId {
+    pub fn size(&mut self, value: InstrId, d: usize) -> InstrId {
         let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
         self.add(Shape::scalar(ElementType::S32), Op::GetDimensionSize(attrs), &[value])
     }
 
     /// Emits the array with another size in a dimension, up to its bound.
-    pub(crate) fn set_size(&mut self, value: InstrId, d: usize, size: InstrId) -> Option<InstrId> {
+    pub fn set_size(&mut self, value: InstrId, d: usize, size: InstrId) -> Option<InstrId> {
         let shape = self.array(value)?;
         let dynamic: Vec<bool> = (0..shape.rank()).map(|k| k == d || shape.is_dynamic_dim(k)).collect();
         let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
@@ -106,7 +110,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Emits the product of the sizes of some dimensions as a scalar of type `ty`.
-    pub(crate) fn count(&mut self, value: InstrId, dimensions: &[i64], ty: ElementType) -> Option<InstrId> {
+    pub fn count(&mut self, value: InstrId, dimensions: &[i64], ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         let (mut known, mut sizes) = (1.0, Vec::new());
         for &d in dimensions {
@@ -130,7 +134,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Converts `value` to another element type. Returns it unchanged if it already has that type.
-    pub(crate) fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
+    pub fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         if shape.element_type == ty {
             return Some(value);
@@ -139,7 +143,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Converts `value` to the element type and layout of a shape.
-    pub(crate) fn finish(&mut self, value: InstrId, shape: &Shape) -> Option<InstrId> {
+    pub fn finish(&mut self, value: InstrId, shape: &Shape) -> Option<InstrId> {
         let from = self.array(value)?.element_type;
         let to = shape.as_array()?.element_type;
         Some(if from != to {
@@ -152,7 +156,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Emits the sums of an array over some dimensions, or the disjunctions if the elements are predicates.
-    pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
+    pub fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
         let ty = shape.element_type;
         let to_apply = self.combiner(&if ty.is_pred() { Op::Or } else { Op::Add }, ty);
@@ -165,7 +169,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Returns a computation that applies a binary operation to two scalars.
-    pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
+    pub fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
         let Functions { namer, combiners, made } = &mut *self.functions;
         let before = combiners.count();
         let combiner = combiners.get(self.module, namer, op, ty, self.to);
@@ -176,19 +180,19 @@ impl<'m> Emitter<'m> {
     }
 
     /// Adds a parameter to the computation that is being built.
-    pub(crate) fn parameter(&mut self, number: usize, shape: Shape) -> InstrId {
+    pub fn parameter(&mut self, number: usize, shape: Shape) -> InstrId {
         self.add(shape, Op::parameter(number as i64), &[])
     }
 
     /// Copies a computation, so that it can be modified.
-    pub(crate) fn copy_of(&mut self, computation: ComputationId) -> ComputationId {
+    pub fn copy_of(&mut self, computation: ComputationId) -> ComputationId {
         let copies = clone_with_owned(self.module, &mut self.functions.namer, computation);
         self.functions.made.extend(copies.iter().rev());
         copies[0]
     }
 
     /// Adds a computation on the thread of its caller. `fill` emits its instructions and returns the root.
-    pub(crate) fn computation(
+    pub fn computation(
         &mut self,
         base: &str,
         fill: impl FnOnce(&mut Self) -> Option<InstrId>,
@@ -222,7 +226,7 @@ impl Build for Emitter<'_> {
 
 /// Emits the replacement of `id`, which inherits the control predecessors of `id`. If `expand` returns
 /// `None`, the module does not change.
-pub(crate) fn expand_one(
+pub fn expand_one(
     module: &mut Module,
     functions: &mut Functions,
     id: InstrId,
@@ -263,7 +267,7 @@ fn undo(
 
 /// Returns the instructions of a computation with numbers from `first` on, in the order in which they were
 /// added.
-pub(crate) fn added_since(module: &Module, computation: ComputationId, first: usize) -> Vec<InstrId> {
+pub fn added_since(module: &Module, computation: ComputationId, first: usize) -> Vec<InstrId> {
     let all = module[computation].instructions();
     let count = all.iter().rev().take_while(|i| i.index() >= first).count();
     all[all.len() - count..].to_vec()
@@ -271,7 +275,7 @@ pub(crate) fn added_since(module: &Module, computation: ComputationId, first: us
 
 /// Returns a pass that replaces each instruction that `wanted` selects with the result of `expand`. `name` is
 /// the name of its rewrites.
-pub(crate) fn expansion_pass(name: &'static str, wanted: fn(&Op) -> bool, expand: Expand) -> Box<dyn Pass> {
+pub fn expansion_pass(name: &'static str, wanted: fn(&Op) -> bool, expand: Expand) -> Box<dyn Pass> {
     Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
         Ok(expand_all(module, name, wanted, expand, rewrites))
     })
@@ -280,7 +284,7 @@ pub(crate) fn expansion_pass(name: &'static str, wanted: fn(&Op) -> bool, expand
 /// Replaces each instruction that `wanted` selects with the result of `expand`, and moves its control
 /// dependencies. An instruction for which `expand` returns `None` stays. Returns whether the module changed.
 /// `name` is the name of the rewrites.
-pub(crate) fn expand_all(
+pub fn expand_all(
     module: &mut Module,
     name: &'static str,
     wanted: impl Fn(&Op) -> bool,
@@ -326,7 +330,7 @@ pub(crate) fn expand_all(
 }
 
 /// Replaces control predecessors according to `replaced`.
-pub(crate) fn rename_control_predecessors(module: &mut Module, replaced: &HashMap<InstrId, InstrId>) {
+pub fn rename_control_predecessors(module: &mut Module, replaced: &HashMap<InstrId, InstrId>) {
     for c in module.computations().collect::<Vec<_>>() {
         for i in module[c].instructions().to_vec() {
             let waits = |p: &InstrId| replaced.contains_key(p);

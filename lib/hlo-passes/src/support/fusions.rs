@@ -5,7 +5,7 @@ use hlo_ir::{ComputationId, Module, Op};
 use std::collections::HashSet;
 
 /// Returns the computations that are bodies of fusions.
-pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
+pub fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     let fused = |i: &hlo_ir::InstrId| match &module[*i].op {
         Op::Fusion(a) => Some(a.calls),
         _ => None,
@@ -14,7 +14,7 @@ pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
 }
 
 /// Returns the computations that asynchronous operations wrap.
-pub(crate) fn started_computations(module: &Module) -> HashSet<ComputationId> {
+pub fn started_computations(module: &Module) -> HashSet<ComputationId> {
     let started = |i: &hlo_ir::InstrId| match &module[*i].op {
         Op::AsyncStart(a) => a.calls,
         Op::AsyncUpdate(a) => a.calls,

@@ -6,11 +6,11 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
 /// The start indices of the slices of a `gather` or `scatter`.
-pub(crate) struct IndexVectors {
+pub struct IndexVectors {
     /// The index vectors, one per row, with elements of type [`INDEX`].
-    pub(crate) rows: InstrId,
+    pub rows: InstrId,
     /// The sizes of the dimensions of the index array other than the vector dimension.
-    pub(crate) batch: Vec<i64>,
+    pub batch: Vec<i64>,
     /// The operand dimension that each component of a vector indexes.
     components: Vec<usize>,
     /// The batching dimensions: pairs of an operand dimension and the dimension of `batch` that provides its
@@ -21,18 +21,18 @@ pub(crate) struct IndexVectors {
 }
 
 /// The attributes that describe index vectors.
-pub(crate) struct VectorDims<'a> {
+pub struct VectorDims<'a> {
     /// The dimension of the index array that contains the components.
-    pub(crate) vector: i64,
+    pub vector: i64,
     /// The operand dimension that each component indexes.
-    pub(crate) components: &'a [i64],
+    pub components: &'a [i64],
     /// The batching dimensions of the operand, and the matching dimensions of the index array.
-    pub(crate) batching: [&'a [i64]; 2],
+    pub batching: [&'a [i64]; 2],
 }
 
 impl VectorDims<'_> {
     /// Returns the number of vectors in an index array with these sizes.
-    pub(crate) fn count(&self, dims: &[i64]) -> Option<i64> {
+    pub fn count(&self, dims: &[i64]) -> Option<i64> {
         let others = dims.iter().enumerate().filter(|(d, _)| i64::try_from(*d) != Ok(self.vector));
         others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul)
     }
@@ -40,12 +40,7 @@ impl VectorDims<'_> {
 
 impl IndexVectors {
     /// Emits the index vectors of an index array, for an operand with the sizes `dims`.
-    pub(crate) fn new(
-        e: &mut Emitter<'_>,
-        indices: InstrId,
-        of: VectorDims<'_>,
-        dims: &Dims,
-    ) -> Option<Self> {
+    pub fn new(e: &mut Emitter<'_>, indices: InstrId, of: VectorDims<'_>, dims: &Dims) -> Option<Self> {
         let shape = e.array(indices)?;
         let vector = usize::try_from(of.vector).ok().filter(|&v| v <= shape.rank())?;
         let numbers = |list: &[i64], below: usize| -> Option<Vec<usize>> {
@@ -77,13 +72,13 @@ impl IndexVectors {
     }
 
     /// Returns the number of vectors.
-    pub(crate) fn count(&self) -> i64 {
+    pub fn count(&self) -> i64 {
         self.batch.iter().product()
     }
 
     /// Emits the start indices of slice `i` in each dimension of the operand. They may be out of bounds.
     /// `rows` contains the vectors, and `batch` is the multi-dimensional index of `i`.
-    pub(crate) fn start(
+    pub fn start(
         &self,
         e: &mut Emitter<'_>,
         rows: InstrId,
@@ -108,7 +103,7 @@ impl IndexVectors {
     }
 
     /// Returns the operand dimensions that the index vectors index.
-    pub(crate) fn offset_dims(&self) -> &[usize] {
+    pub fn offset_dims(&self) -> &[usize] {
         &self.components
     }
 }

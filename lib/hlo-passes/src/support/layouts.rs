@@ -4,19 +4,19 @@ use super::rewrite::same_layout;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
 /// Converts a value to the layouts of `shape` by copying its arrays.
-pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
+pub fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
     relaid_by(module, id, shape, &|module, id, shape| relaid_array(module, id, shape, Op::Copy))
 }
 
 /// Emits an operation on an array that only changes its layout.
-pub(crate) fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
+pub fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
     let copy = module.add_like(id, shape.clone(), op, [id]);
     module.copy_annotations(id, copy);
     copy
 }
 
 /// Converts a value to the layouts of `shape`. `array` converts one array.
-pub(crate) fn relaid_by(
+pub fn relaid_by(
     module: &mut Module,
     id: InstrId,
     shape: &Shape,

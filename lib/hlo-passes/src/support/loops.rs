@@ -6,11 +6,11 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The type of counters and indices.
-pub(crate) const INDEX: ElementType = ElementType::S64;
+pub const INDEX: ElementType = ElementType::S64;
 
 /// The number of steps of a loop.
 #[derive(Clone, Copy)]
-pub(crate) enum Steps {
+pub enum Steps {
     /// A known number.
     Known(i64),
     /// The value of this element of the loop's state, an index.
@@ -25,24 +25,24 @@ impl From<i64> for Steps {
 
 impl Emitter<'_> {
     /// Emits a constant index.
-    pub(crate) fn index(&mut self, value: i64) -> Option<InstrId> {
+    pub fn index(&mut self, value: i64) -> Option<InstrId> {
         self.scalar(INDEX, &value.to_le_bytes())
     }
 
     /// Compares two scalars.
-    pub(crate) fn compare(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
+    pub fn compare(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
         let compare = Op::compare(direction);
         self.add(Shape::scalar(ElementType::Pred), compare, &[a, b])
     }
 
     /// Selects `a` if the scalar `test` is true, and `b` otherwise.
-    pub(crate) fn select(&mut self, test: InstrId, a: InstrId, b: InstrId) -> InstrId {
+    pub fn select(&mut self, test: InstrId, a: InstrId, b: InstrId) -> InstrId {
         let shape = self.module[a].shape.clone();
         self.add(shape, Op::Select, &[test, a, b])
     }
 
     /// Emits the elements of a tuple. Returns any other value as a single element.
-    pub(crate) fn elements(&mut self, value: InstrId) -> Option<Vec<InstrId>> {
+    pub fn elements(&mut self, value: InstrId) -> Option<Vec<InstrId>> {
         match self.module[value].shape.as_tuple().map(<[Shape]>::len) {
             Some(n) => (0..n).map(|i| self.element(value, i)).collect(),
             None => Some(vec![value]),
@@ -50,7 +50,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a call and returns the elements of its result.
-    pub(crate) fn call(&mut self, to_apply: ComputationId, arguments: &[InstrId]) -> Option<Vec<InstrId>> {
+    pub fn call(&mut self, to_apply: ComputationId, arguments: &[InstrId]) -> Option<Vec<InstrId>> {
         let root = self.module[to_apply].root();
         let shape = self.module[root].shape.clone();
         let call = self.add(shape, Op::call(to_apply), arguments);
@@ -59,7 +59,7 @@ impl Emitter<'_> {
 
     /// Combines values into the result of the instruction to replace: a single array, or a tuple of several
     /// values.
-    pub(crate) fn results(&mut self, values: &[InstrId]) -> Option<InstrId> {
+    pub fn results(&mut self, values: &[InstrId]) -> Option<InstrId> {
         let shape = self.shape();
         match (values, shape.as_tuple()) {
             (&[one], None) => self.finish(one, &shape),
@@ -73,7 +73,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the element of a non-empty array at an index.
-    pub(crate) fn read(&mut self, array: InstrId, index: &[InstrId]) -> Option<InstrId> {
+    pub fn read(&mut self, array: InstrId, index: &[InstrId]) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
         let slice = Op::dynamic_slice(one.dims.clone());
@@ -83,7 +83,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a non-empty array in which the element at an index is replaced.
-    pub(crate) fn write(&mut self, array: InstrId, index: &[InstrId], value: InstrId) -> Option<InstrId> {
+    pub fn write(&mut self, array: InstrId, index: &[InstrId], value: InstrId) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
         let update = self.add(one, Op::reshape(), &[value]);
@@ -92,13 +92,13 @@ impl Emitter<'_> {
     }
 
     /// Emits an array with the dimensions of a shape, without its layout, whose elements are all `value`.
-    pub(crate) fn filled(&mut self, shape: &ArrayShape, value: InstrId) -> InstrId {
+    pub fn filled(&mut self, shape: &ArrayShape, value: InstrId) -> InstrId {
         let shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         self.broadcast(value, &shape, &[])
     }
 
     /// Converts a row-major position to an index into an array with these sizes, none of which is 0.
-    pub(crate) fn unravel(&mut self, position: InstrId, dims: &[i64]) -> Option<Vec<InstrId>> {
+    pub fn unravel(&mut self, position: InstrId, dims: &[i64]) -> Option<Vec<InstrId>> {
         let mut out = Vec::with_capacity(dims.len());
         let mut rest = position;
         for (d, &size) in dims.iter().enumerate().rev() {
@@ -114,7 +114,7 @@ impl Emitter<'_> {
 
     /// Emits a loop of `count` steps and returns the last state. `step` emits the next state from the step's
     /// number and the current state. `name` is the prefix of the names of its computations.
-    pub(crate) fn counted_loop(
+    pub fn counted_loop(
         &mut self,
         name: &str,
         count: impl Into<Steps>,

@@ -7,7 +7,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// Returns the type in which linear algebra on `ty` is computed.
-pub(crate) fn computed_in(ty: ElementType) -> ElementType {
+pub fn computed_in(ty: ElementType) -> ElementType {
     match ty {
         ElementType::F64 | ElementType::C64 | ElementType::C128 => ty,
         _ => ElementType::F32,
@@ -15,7 +15,7 @@ pub(crate) fn computed_in(ty: ElementType) -> ElementType {
 }
 
 /// Returns the number of matrices, and the number of rows and columns of each.
-pub(crate) fn matrix_sizes(shape: &ArrayShape) -> Option<[i64; 3]> {
+pub fn matrix_sizes(shape: &ArrayShape) -> Option<[i64; 3]> {
     let [batch @ .., rows, columns] = shape.dims.as_slice() else { return None };
     let count = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
     Some([count, *rows, *columns])
@@ -23,7 +23,7 @@ pub(crate) fn matrix_sizes(shape: &ArrayShape) -> Option<[i64; 3]> {
 
 impl Emitter<'_> {
     /// Emits complex conjugates. Returns real numbers unchanged.
-    pub(crate) fn conjugate(&mut self, x: InstrId) -> Option<InstrId> {
+    pub fn conjugate(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         if !ty.is_complex() {
             return Some(x);
@@ -34,19 +34,19 @@ impl Emitter<'_> {
     }
 
     /// Emits the real parts. Returns real numbers unchanged.
-    pub(crate) fn real_part(&mut self, x: InstrId) -> Option<InstrId> {
+    pub fn real_part(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         Some(if ty.is_complex() { self.elementwise(ty.real_type(), Op::Real, &[x]) } else { x })
     }
 
     /// Emits the magnitudes, which are real.
-    pub(crate) fn magnitude(&mut self, x: InstrId) -> Option<InstrId> {
+    pub fn magnitude(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         Some(self.elementwise(ty.real_type(), Op::Abs, &[x]))
     }
 
     /// Divides numbers by real numbers.
-    pub(crate) fn over_real(&mut self, x: InstrId, by: InstrId) -> Option<InstrId> {
+    pub fn over_real(&mut self, x: InstrId, by: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         if !ty.is_complex() {
             return Some(self.same(Op::Divide, &[x, by]));
@@ -57,19 +57,19 @@ impl Emitter<'_> {
     }
 
     /// Emits a NaN. In a complex number, both parts are NaN.
-    pub(crate) fn nan(&mut self, ty: ElementType) -> Option<InstrId> {
+    pub fn nan(&mut self, ty: ElementType) -> Option<InstrId> {
         let nan = self.number(ty.real_type(), f64::NAN)?;
         Some(if ty.is_complex() { self.elementwise(ty, Op::Complex, &[nan, nan]) } else { nan })
     }
 
     /// Reshapes an array of matrices to a single batch dimension.
-    pub(crate) fn matrices(&mut self, x: InstrId) -> Option<InstrId> {
+    pub fn matrices(&mut self, x: InstrId) -> Option<InstrId> {
         let sizes = matrix_sizes(&self.array(x)?)?;
         self.reshaped(x, &sizes)
     }
 
     /// Broadcasts the dimensions of size 1 to the given sizes.
-    pub(crate) fn stretched(&mut self, x: InstrId, dims: &[i64]) -> Option<InstrId> {
+    pub fn stretched(&mut self, x: InstrId, dims: &[i64]) -> Option<InstrId> {
         let shape = self.array(x)?;
         if shape.dims.as_slice() == dims {
             return Some(x);
@@ -82,14 +82,14 @@ impl Emitter<'_> {
     }
 
     /// Emits the product of a column and a row for each matrix of a batch.
-    pub(crate) fn outer(&mut self, column: InstrId, row: InstrId, sizes: &[i64; 3]) -> Option<InstrId> {
+    pub fn outer(&mut self, column: InstrId, row: InstrId, sizes: &[i64; 3]) -> Option<InstrId> {
         let (column, row) = (self.stretched(column, sizes)?, self.stretched(row, sizes)?);
         Some(self.same(Op::Multiply, &[column, row]))
     }
 
     /// Compares the row numbers (`along` is 1) or column numbers (`along` is 2) of the elements of a batch of
     /// matrices with an index.
-    pub(crate) fn places(
+    pub fn places(
         &mut self,
         sizes: &[i64; 3],
         along: usize,

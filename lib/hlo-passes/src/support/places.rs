@@ -6,19 +6,14 @@ use std::ops::Range;
 /// The instructions that replace others. New instructions are appended to the list, so their side effects
 /// would happen after all others. [`Places::arrange`] moves them to the replaced instructions.
 #[derive(Default)]
-pub(crate) struct Places {
+pub struct Places {
     /// The id ranges of added instructions, in increasing order, each with the instruction that they replace.
     added: Vec<(Range<usize>, InstrId)>,
 }
 
 impl Places {
     /// Calls `add`, and records that the instructions that it adds replace `site`.
-    pub(crate) fn at<T>(
-        &mut self,
-        module: &mut Module,
-        site: InstrId,
-        add: impl FnOnce(&mut Module) -> T,
-    ) -> T {
+    pub fn at<T>(&mut self, module: &mut Module, site: InstrId, add: impl FnOnce(&mut Module) -> T) -> T {
         let first = module.instruction_capacity();
         let out = add(module);
         self.note(module, first, site);
@@ -26,13 +21,13 @@ impl Places {
     }
 
     /// Records that the instructions with ids from `first` on replace `site`.
-    pub(crate) fn note(&mut self, module: &Module, first: usize, site: InstrId) {
+    pub fn note(&mut self, module: &Module, first: usize, site: InstrId) {
         self.added.push((first..module.instruction_capacity(), site));
     }
 
     /// Moves the added instructions of a computation to just before the instructions that they replace, which
     /// must still be in the list.
-    pub(crate) fn arrange(&self, module: &mut Module, computation: ComputationId) {
+    pub fn arrange(&self, module: &mut Module, computation: ComputationId) {
         let site_of = |i: InstrId| {
             let n = self.added.partition_point(|(range, _)| range.end <= i.index());
             self.added.get(n).filter(|(range, _)| range.contains(&i.index())).map(|&(_, site)| site)

@@ -11,7 +11,7 @@ const MAX_OP_NAME: usize = 1024;
 const FUSION_MARKS: [&[&str]; 2] = [&["MUST_FUSE", "MAXIMAL_FUSE"], &["mosaic_fusion_group"]];
 
 /// Passes on the metadata of calls to the instructions that replace the calls.
-pub(crate) struct CallSites {
+pub struct CallSites {
     frames: JoinedFrames,
     /// Pairs of an inlined computation and a loop body or branch inside it that were already processed. Such
     /// bodies are not copied.
@@ -20,7 +20,7 @@ pub(crate) struct CallSites {
 
 impl CallSites {
     /// Returns the state for inlining calls of a module.
-    pub(crate) fn of(module: &Module) -> Self {
+    pub fn of(module: &Module) -> Self {
         Self { frames: JoinedFrames::of(module), done: HashSet::new() }
     }
 
@@ -32,13 +32,7 @@ impl CallSites {
     ///   removed.
     ///
     /// Loop bodies and branches of conditionals are shared, so they are updated for the first call only.
-    pub(crate) fn apply(
-        &mut self,
-        module: &mut Module,
-        site: &CallSite,
-        callee: ComputationId,
-        copies: &[InstrId],
-    ) {
+    pub fn apply(&mut self, module: &mut Module, site: &CallSite, callee: ComputationId, copies: &[InstrId]) {
         let mut bodies = Vec::new();
         for &id in copies {
             self.name(module, site, id);
@@ -100,7 +94,7 @@ fn is_fusible(module: &Module, id: InstrId) -> bool {
 }
 
 /// The metadata, origin and marks of a call.
-pub(crate) struct CallSite {
+pub struct CallSite {
     op_name: HloString,
     frame: i32,
     origin: Option<Origin>,
@@ -109,7 +103,7 @@ pub(crate) struct CallSite {
 
 impl CallSite {
     /// Reads the metadata of a call.
-    pub(crate) fn of(module: &Module, call: InstrId) -> Self {
+    pub fn of(module: &Module, call: InstrId) -> Self {
         let Some(common) = module[call].common.as_deref() else {
             return Self { op_name: HloString::default(), frame: 0, origin: None, marks: Vec::new() };
         };

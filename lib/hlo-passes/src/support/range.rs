@@ -5,9 +5,11 @@ use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 
 /// A range of values. Both bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) low: i128,
-    pub(crate) high: i128,
+pub struct Range {
+    /// The smallest value.
+    pub low: i128,
+    /// The largest value.
+    pub high: i128,
 }
 
 /// Maximum number of instructions visited for one range.
@@ -17,12 +19,12 @@ const BUDGET: usize = 24;
 const MAX_ELEMENTS: usize = 1024;
 
 /// Returns the range of the elements of `id`, or `None` if they are neither integers nor predicates.
-pub(crate) fn range_of(module: &Module, id: InstrId) -> Option<Range> {
+pub fn range_of(module: &Module, id: InstrId) -> Option<Range> {
     range(module, id, &mut { BUDGET })
 }
 
 /// Returns the range of an integer type or `pred`.
-pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
+pub fn type_range(ty: ElementType) -> Option<Range> {
     let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
     match (ty.is_signed_integer(), ty.is_integer() || ty.is_pred()) {
         (true, _) => Some(Range { low: -(1i128 << (bits - 1)), high: (1i128 << (bits - 1)) - 1 }),
@@ -32,7 +34,7 @@ pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
 }
 
 /// Wraps an integer around to the range of a type. `value` is the result of arithmetic modulo 2¹²⁸.
-pub(crate) fn wrapped(ty: ElementType, value: i128) -> Option<i128> {
+pub fn wrapped(ty: ElementType, value: i128) -> Option<i128> {
     let all = type_range(ty)?;
     Some(value.wrapping_sub(all.low).rem_euclid(all.high - all.low + 1) + all.low)
 }
@@ -49,7 +51,7 @@ impl Range {
     }
 
     /// Returns whether the range contains all values of another one.
-    pub(crate) fn contains(self, other: Self) -> bool {
+    pub fn contains(self, other: Self) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 }

@@ -1,12 +1,12 @@
 //! Matches the dimensions of both sides of a reshape.
 
 /// Dimensions before a reshape, and the dimensions after it that index the same elements.
-pub(crate) type Group = (Vec<usize>, Vec<usize>);
+pub type Group = (Vec<usize>, Vec<usize>);
 
 /// Divides the dimensions of both sides of a reshape into the smallest possible groups with equal products of
 /// sizes. Dimensions of size 1 are omitted. Returns `None` if a size is less than 1 or there is no such
 /// division.
-pub(crate) fn groups(from: &[i64], to: &[i64]) -> Option<Vec<Group>> {
+pub fn groups(from: &[i64], to: &[i64]) -> Option<Vec<Group>> {
     let places = |dims: &[i64]| -> Vec<usize> { (0..dims.len()).filter(|&d| dims[d] != 1).collect() };
     if from.iter().chain(to).any(|&size| size < 1) {
         return None;

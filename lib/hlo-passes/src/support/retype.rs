@@ -6,7 +6,7 @@ use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Family, FloatFormat, InstrId, Module, Op, Shape};
 
 /// The names of the floating-point types narrower than `f32`.
-pub(crate) static NARROW_FLOATS: &[&str] = &[
+pub static NARROW_FLOATS: &[&str] = &[
     "bf16",
     "f16",
     "f8e5m2",
@@ -23,31 +23,31 @@ pub(crate) static NARROW_FLOATS: &[&str] = &[
 ];
 
 /// The names of the floating-point types that represent all numbers of [`NARROW_FLOATS`].
-pub(crate) static WIDE_FLOATS: &[&str] = &["f32", "f64"];
+pub static WIDE_FLOATS: &[&str] = &["f32", "f64"];
 
 /// A change of the type in which operations are computed.
 #[derive(Clone, Copy)]
-pub(crate) struct Retype {
+pub struct Retype {
     /// The name of the rewrites.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The type of the original operands or results.
-    pub(crate) from: ElementType,
+    pub from: ElementType,
     /// The type in which the operation is computed.
-    pub(crate) to: ElementType,
+    pub to: ElementType,
     /// Whether all operands and the result must have the type `from`.
-    pub(crate) whole: bool,
+    pub whole: bool,
 }
 
 impl Retype {
     /// Creates a change from the types in the options `from` and `to`.
-    pub(crate) fn named(name: &'static str, options: &Options, whole: bool) -> Self {
+    pub fn named(name: &'static str, options: &Options, whole: bool) -> Self {
         let ty = |option: &str| ElementType::from_name(options.choice(option)).unwrap_or(ElementType::F32);
         Self { name, from: ty("from"), to: ty("to"), whole }
     }
 
     /// Replaces the operations that `wanted` selects by operations on the other type. Returns whether the
     /// module changed.
-    pub(crate) fn run(self, module: &mut Module, wanted: fn(&Op) -> bool, rewrites: &mut Rewrites) -> bool {
+    pub fn run(self, module: &mut Module, wanted: fn(&Op) -> bool, rewrites: &mut Rewrites) -> bool {
         expand_all(module, self.name, wanted, |e, id| self.expand(e, id), rewrites)
     }
 
@@ -83,7 +83,7 @@ impl Retype {
 }
 
 /// Returns whether the operation itself computes numbers from numbers. Data movement does not count.
-pub(crate) fn is_arithmetic(op: &Op) -> bool {
+pub fn is_arithmetic(op: &Op) -> bool {
     match op {
         Op::Convert | Op::BitcastConvert | Op::StochasticConvert => false,
         Op::Copy | Op::Select | Op::ReducePrecision(_) => false,
@@ -100,7 +100,7 @@ pub(crate) fn is_arithmetic(op: &Op) -> bool {
 
 /// Returns whether the low bits of the integer operation's result equal those of the same operation on a
 /// wider type.
-pub(crate) fn is_modular(op: &Op) -> bool {
+pub fn is_modular(op: &Op) -> bool {
     let exact = matches!(
         op,
         Op::Abs
@@ -132,7 +132,7 @@ pub(crate) fn is_modular(op: &Op) -> bool {
 /// - real operands and a complex result.
 ///
 /// Returns `None` for other operands and results.
-pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
+pub fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
     let complex = operands.iter().find(|t| t.is_complex());
     match complex {
         // The sum must be as precise as the result.
@@ -149,7 +149,7 @@ pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementT
 }
 
 /// Returns whether a real type `wide` represents every number of the real type `narrow`.
-pub(crate) fn holds(wide: ElementType, narrow: ElementType) -> bool {
+pub fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let bits = |t: ElementType| t.bit_width() - u32::from(t.is_signed_integer());
     match (FloatFormat::of(wide), FloatFormat::of(narrow)) {
         _ if wide == narrow => true,

@@ -19,20 +19,20 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// A rewrite pattern.
-pub(crate) struct Pattern {
+pub struct Pattern {
     /// The name in tests and in the documentation.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// A description of one line, before → after.
-    pub(crate) summary: &'static str,
+    pub summary: &'static str,
     /// The opcodes of the instructions to examine, or all if empty.
-    pub(crate) opcodes: &'static [Opcode],
+    pub opcodes: &'static [Opcode],
     /// Returns the value of the same shape that replaces the instruction, or `None`.
-    pub(crate) apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
+    pub apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
 }
 
 impl Pattern {
     /// Creates a pattern for a table.
-    pub(crate) const fn new(
+    pub const fn new(
         name: &'static str,
         summary: &'static str,
         opcodes: &'static [Opcode],
@@ -43,8 +43,9 @@ impl Pattern {
 }
 
 /// The context of a pattern: the module, and methods to emit instructions next to the examined one.
-pub(crate) struct Cx<'m> {
-    pub(crate) module: &'m mut Module,
+pub struct Cx<'m> {
+    /// The module.
+    pub module: &'m mut Module,
     at: InstrId,
     added: Vec<InstrId>,
     /// The results of [`Cx::concatenate_starts`] for long concatenations. They stay valid because operands
@@ -57,24 +58,24 @@ pub(crate) struct Cx<'m> {
 
 impl Cx<'_> {
     /// Returns an operand of an instruction.
-    pub(crate) fn operand(&self, id: InstrId, index: usize) -> Option<InstrId> {
+    pub fn operand(&self, id: InstrId, index: usize) -> Option<InstrId> {
         self.module[id].operands.get(index).copied()
     }
 
     /// Returns the shape of a static array. Returns `None` for tuples, tokens and dynamic arrays, which
     /// patterns skip.
-    pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
+    pub fn array(&self, id: InstrId) -> Option<ArrayShape> {
         self.module[id].shape.as_array().filter(|a| a.is_static()).cloned()
     }
 
     /// Returns the element type of an array.
-    pub(crate) fn element_type(&self, id: InstrId) -> Option<ElementType> {
+    pub fn element_type(&self, id: InstrId) -> Option<ElementType> {
         self.module[id].shape.as_array().map(|a| a.element_type)
     }
 
     /// Returns the offset of each operand of a concatenation along its dimension, and the end of the last
     /// one.
-    pub(crate) fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
+    pub fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
         const MANY: usize = 16;
         if let Some(known) = self.starts.get(&id) {
             return Some(known.clone());
@@ -95,43 +96,43 @@ impl Cx<'_> {
     }
 
     /// Returns the opcode of an instruction.
-    pub(crate) fn opcode(&self, id: InstrId) -> Opcode {
+    pub fn opcode(&self, id: InstrId) -> Opcode {
         self.module[id].opcode()
     }
 
     /// Returns whether `user` is the only user of the value and the value is not a root.
-    pub(crate) fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
+    pub fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
         self.module.users(id) == [user] && !self.module.is_root(id)
     }
 
     /// Returns the module, and the namer for computations that a pattern adds to it.
-    pub(crate) fn naming(&mut self) -> (&mut Module, &mut ComputationNamer) {
+    pub fn naming(&mut self) -> (&mut Module, &mut ComputationNamer) {
         let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
         (self.module, namer)
     }
 
     /// Returns a computation that applies a binary operation to two scalars.
-    pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
+    pub fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
         let caller = self.module[self.at].parent;
         let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
         self.combiners.get(self.module, namer, op, ty, caller)
     }
 
     /// Adds an instruction next to the examined one.
-    pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+    pub fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         let id = self.module.add_like(self.at, shape, op, operands.iter().copied());
         self.added.push(id);
         id
     }
 
     /// Adds an instruction with the shape of the examined one.
-    pub(crate) fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
+    pub fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = self.module[self.at].shape.clone();
         self.add(shape, op, operands)
     }
 
     /// Converts `value` to another element type. Returns it unchanged if it already has that type.
-    pub(crate) fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
+    pub fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         if shape.element_type == ty {
             return Some(value);
@@ -140,7 +141,7 @@ impl Cx<'_> {
     }
 
     /// Computes the examined array operation on operands of type `ty`, and converts the result back.
-    pub(crate) fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
+    pub fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
         let (operands, op) = (self.module[self.at].operands.to_vec(), self.module[self.at].op.clone());
         let converted = operands.into_iter().map(|o| self.convert(o, ty)).collect::<Option<Vec<_>>>()?;
         let shape = self.array(self.at)?.with_element_type(ty);
@@ -149,7 +150,7 @@ impl Cx<'_> {
     }
 
     /// Slices `id` to these ranges, which must be in bounds. Returns `id` if they contain the whole array.
-    pub(crate) fn slice(&mut self, id: InstrId, ranges: Vec<SliceDim>) -> Option<InstrId> {
+    pub fn slice(&mut self, id: InstrId, ranges: Vec<SliceDim>) -> Option<InstrId> {
         let a = self.array(id)?;
         let dims: Dims = ranges.iter().map(taken).collect::<Option<_>>()?;
         if a.dims == dims {
@@ -160,13 +161,13 @@ impl Cx<'_> {
 
     /// Broadcasts `id` to an array with the sizes `dims`. `map` contains the result dimension of each
     /// dimension.
-    pub(crate) fn broadcast(&mut self, id: InstrId, dims: &[i64], map: &[i64]) -> Option<InstrId> {
+    pub fn broadcast(&mut self, id: InstrId, dims: &[i64], map: &[i64]) -> Option<InstrId> {
         let shape = ArrayShape::new(self.element_type(id)?, dims.iter().copied());
         Some(Build::broadcast(self, id, &shape, map))
     }
 
     /// Emits a constant of the shape whose elements all have these bytes.
-    pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
+    pub fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
         if shape.rank() == 0 {
             let literal = Literal::scalar_from_bytes(shape.element_type, bytes)?;
             return Some(self.add(shape.clone(), Op::constant(literal), &[]));
@@ -176,7 +177,7 @@ impl Cx<'_> {
     }
 
     /// Emits a constant of the shape whose elements all equal this small integer.
-    pub(crate) fn splat_integer(&mut self, shape: &ArrayShape, value: i64) -> Option<InstrId> {
+    pub fn splat_integer(&mut self, shape: &ArrayShape, value: i64) -> Option<InstrId> {
         let bytes = constants::integer_bytes(shape.element_type, value)?;
         self.splat(shape, &bytes)
     }
@@ -204,17 +205,17 @@ fn taken(range: &SliceDim) -> Option<i64> {
 }
 
 /// Converts a dimension number to an index.
-pub(crate) fn index(d: i64) -> Option<usize> {
+pub fn index(d: i64) -> Option<usize> {
     usize::try_from(d).ok()
 }
 
 /// Returns the sizes other than 1.
-pub(crate) fn without_ones(dims: &[i64]) -> Dims {
+pub fn without_ones(dims: &[i64]) -> Dims {
     dims.iter().copied().filter(|&d| d != 1).collect()
 }
 
 /// Returns whether both shapes have the same layouts.
-pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
+pub fn same_layout(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {
             a.minor_to_major() == b.minor_to_major() && a.layout_items() == b.layout_items()
@@ -233,19 +234,19 @@ fn keeps_sharding(module: &Module, old: InstrId, new: InstrId) -> bool {
 }
 
 /// Returns the required accuracy of an instruction's result.
-pub(crate) fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
+pub fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
     module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy)
 }
 
 /// Returns the common attributes that affect the value, or `None` if they have their default values.
-pub(crate) fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
+pub fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
     let common = module[id].common.as_deref()?;
     let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
     any.then_some((common.result_accuracy, &common.backend_config))
 }
 
 /// Returns whether the shardings of two instructions are equal or at least one has none.
-pub(crate) fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
+pub fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
     module[a].sharding().zip(module[b].sharding()).is_none_or(|(a, b)| a == b)
 }
 
@@ -254,7 +255,7 @@ pub(crate) fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
 const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
 
 /// Returns a pass that applies the patterns of some tables.
-pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
+pub fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
     Box::new(|module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
         let patterns: Vec<&Pattern> = tables.iter().flat_map(|table| table.iter()).collect();
         Ok(apply_patterns(module, &patterns, rewrites))
@@ -263,12 +264,12 @@ pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pas
 
 /// Applies the patterns to every instruction of the module until none applies. Returns whether any applied.
 /// For each instruction, the patterns are tried in their order.
-pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
+pub fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
     apply_patterns_in(module, patterns, rewrites, |_| true)
 }
 
 /// Applies the patterns to the instructions of the computations that `within` selects.
-pub(crate) fn apply_patterns_in(
+pub fn apply_patterns_in(
     module: &mut Module,
     patterns: &[&Pattern],
     rewrites: &mut Rewrites,

@@ -12,17 +12,17 @@ use std::collections::HashMap;
 
 /// The known facts about a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TripCount {
+pub struct TripCount {
     /// Number of executions of the body.
-    pub(crate) trips: u64,
+    pub trips: u64,
     /// The element of the state that determines the count, or `None` if the condition is a constant.
-    pub(crate) element: Option<usize>,
+    pub element: Option<usize>,
     /// The first value of the element and its step, if the step is a constant.
-    pub(crate) range: Option<(i128, i128)>,
+    pub range: Option<(i128, i128)>,
 }
 
 /// Returns how often the body of a `while` runs, or `None` if this is not known.
-pub(crate) fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
+pub fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
     let counted = Counted::of(module, id)?;
     counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
 }
@@ -30,10 +30,7 @@ pub(crate) fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
 /// Returns a function of an integer element of a `while`'s state. The function returns the first value of the
 /// element and the value added in each iteration, if both are constants. The added value is the
 /// representative nearest to zero.
-pub(crate) fn courses(
-    module: &Module,
-    id: InstrId,
-) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
+pub fn courses(module: &Module, id: InstrId) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
     let counted = Counted::of(module, id)?;
     Some(move |element, ty| counted.course(element, ty))
 }

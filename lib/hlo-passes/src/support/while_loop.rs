@@ -9,7 +9,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
 /// Returns the index if the instruction is a `get-tuple-element` of `tuple`.
-pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option<usize> {
+pub fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option<usize> {
     match &module[id].op {
         Op::GetTupleElement(a) if module[id].operands.first() == Some(&tuple) => {
             usize::try_from(a.index).ok()
@@ -19,10 +19,11 @@ pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option
 }
 
 /// Number of instructions that call each computation.
-pub(crate) struct CallCounts(HashMap<ComputationId, usize>);
+pub struct CallCounts(HashMap<ComputationId, usize>);
 
 impl CallCounts {
-    pub(crate) fn of(module: &Module) -> Self {
+    /// Counts the calls of a module.
+    pub fn of(module: &Module) -> Self {
         let mut counts = Self(HashMap::new());
         for c in module.computations() {
             counts.note(module, c);
@@ -31,7 +32,7 @@ impl CallCounts {
     }
 
     /// Counts the calls in a new computation.
-    pub(crate) fn note(&mut self, module: &Module, computation: ComputationId) {
+    pub fn note(&mut self, module: &Module, computation: ComputationId) {
         for &i in module[computation].instructions() {
             for callee in module[i].op.called_computations() {
                 *self.0.entry(callee).or_default() += 1;
@@ -40,12 +41,7 @@ impl CallCounts {
     }
 
     /// Copies the computations that an instruction shares with others, so that it has its own.
-    pub(crate) fn make_own(
-        &mut self,
-        module: &mut Module,
-        namer: &mut ComputationNamer,
-        id: InstrId,
-    ) -> bool {
+    pub fn make_own(&mut self, module: &mut Module, namer: &mut ComputationNamer, id: InstrId) -> bool {
         let mut changed = false;
         for (n, callee) in module[id].op.called_computations().into_iter().enumerate() {
             if self.0.get(&callee).copied().unwrap_or(0) < 2 {
@@ -67,7 +63,7 @@ impl CallCounts {
 
 /// Calls `visit` for each loop of these computations that [`WhileLoop`] can represent. Returns whether any
 /// call changed something.
-pub(crate) fn visit_loops(
+pub fn visit_loops(
     module: &mut Module,
     computations: impl IntoIterator<Item = ComputationId>,
     mut visit: impl FnMut(&mut Module, WhileLoop) -> bool,
@@ -86,22 +82,27 @@ pub(crate) fn visit_loops(
 /// A `while` whose state is a tuple. The condition and the body only read elements of the state, and the root
 /// of the body is a `tuple` instruction.
 #[derive(Clone, Copy)]
-pub(crate) struct WhileLoop {
-    pub(crate) id: InstrId,
-    pub(crate) condition: ComputationId,
-    pub(crate) body: ComputationId,
-    pub(crate) condition_state: InstrId,
-    pub(crate) body_state: InstrId,
+pub struct WhileLoop {
+    /// The `while` instruction.
+    pub id: InstrId,
+    /// Its condition.
+    pub condition: ComputationId,
+    /// Its body.
+    pub body: ComputationId,
+    /// The parameter of the condition.
+    pub condition_state: InstrId,
+    /// The parameter of the body.
+    pub body_state: InstrId,
     /// The tuple that is the next state.
-    pub(crate) next: InstrId,
+    pub next: InstrId,
     /// Number of elements.
-    pub(crate) len: usize,
+    pub len: usize,
 }
 
 impl WhileLoop {
     /// Returns the loop if the instruction is one of this kind. Loops with per-element shardings, replication
     /// or original values are skipped.
-    pub(crate) fn of(module: &Module, id: InstrId) -> Option<Self> {
+    pub fn of(module: &Module, id: InstrId) -> Option<Self> {
         let Op::While(a) = &module[id].op else { return None };
         let len = module[id].shape.as_tuple()?.len();
         let state = |c: ComputationId| match module.parameters(c)[..] {
@@ -139,7 +140,7 @@ impl WhileLoop {
     }
 
     /// Returns the initial value of an element, if a `tuple` instruction creates the initial state.
-    pub(crate) fn initial(&self, module: &Module, element: usize) -> Option<InstrId> {
+    pub fn initial(&self, module: &Module, element: usize) -> Option<InstrId> {
         let init = *module[self.id].operands.first()?;
         match module[init].op {
             Op::Tuple => module[init].operands.get(element).copied(),
@@ -148,18 +149,18 @@ impl WhileLoop {
     }
 
     /// Returns the next value of an element.
-    pub(crate) fn next_value(&self, module: &Module, element: usize) -> Option<InstrId> {
+    pub fn next_value(&self, module: &Module, element: usize) -> Option<InstrId> {
         module[self.next].operands.get(element).copied()
     }
 
     /// Returns whether the element is loop-invariant.
-    pub(crate) fn is_invariant(&self, module: &Module, element: usize) -> bool {
+    pub fn is_invariant(&self, module: &Module, element: usize) -> bool {
         let next = self.next_value(module, element);
         next.is_some_and(|n| element_of(module, n, self.body_state) == Some(element))
     }
 
     /// Returns the `get-tuple-element` instructions of `tuple`, for each element.
-    pub(crate) fn takers(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
+    pub fn takers(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
         let mut out = vec![Vec::new(); self.len];
         for &user in module.users(tuple) {
             if let Some(list) = element_of(module, user, tuple).and_then(|e| out.get_mut(e)) {
@@ -170,7 +171,7 @@ impl WhileLoop {
     }
 
     /// Returns for each element whether the condition or the body reads it other than to pass it on.
-    pub(crate) fn reads(&self, module: &Module) -> Vec<bool> {
+    pub fn reads(&self, module: &Module) -> Vec<bool> {
         let mut out = vec![false; self.len];
         for state in [self.condition_state, self.body_state] {
             for (reads, takers) in out.iter_mut().zip(self.takers(module, state)) {
@@ -185,7 +186,7 @@ impl WhileLoop {
     /// Copies the initial values of some elements into the condition and the body. The elements must be
     /// loop-invariant, and their initial values constants or broadcasts of constants. No other instruction
     /// may call the condition and the body. `name` is the name of the rewrites.
-    pub(crate) fn sink_constants(
+    pub fn sink_constants(
         &self,
         module: &mut Module,
         elements: &[usize],
@@ -243,7 +244,7 @@ impl WhileLoop {
     /// Appends loop-invariant elements with these initial values to the state. Returns the instructions that
     /// read them in the body. No other instruction may call the condition and the body. Users of the whole
     /// result get a tuple with the old elements.
-    pub(crate) fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
+    pub fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
         let shapes: Vec<Shape> = values.iter().map(|&v| module[v].shape.clone()).collect();
         let mut init = self.initial_values(module)?;
         init.extend(values);
@@ -274,12 +275,12 @@ impl WhileLoop {
     }
 
     /// Returns whether the loop's result is used as a whole.
-    pub(crate) fn is_used_whole(&self, module: &Module) -> bool {
+    pub fn is_used_whole(&self, module: &Module) -> bool {
         module.is_root(self.id) || !self.whole_users(module).is_empty()
     }
 
     /// Replaces the uses of the whole result by a tuple of its elements.
-    pub(crate) fn take_apart_result(&self, module: &mut Module) {
+    pub fn take_apart_result(&self, module: &mut Module) {
         let is_root = module.is_root(self.id);
         let users = self.whole_users(module);
         let parts = module[self.id].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
@@ -300,7 +301,7 @@ impl WhileLoop {
 
     /// Removes the elements for which `keep` is false. Only the initial and the next state may use their
     /// values, and no instruction may read them.
-    pub(crate) fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
+    pub fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
         let Some(init) = self.initial_values(module) else { return };
         let mut number = vec![0usize; self.len];
         let mut count = 0;
@@ -374,7 +375,7 @@ impl WhileLoop {
 }
 
 /// Adds a `get-tuple-element` instruction.
-pub(crate) fn add_element(module: &mut Module, tuple: InstrId, index: usize, shape: Shape) -> InstrId {
+pub fn add_element(module: &mut Module, tuple: InstrId, index: usize, shape: Shape) -> InstrId {
     let (parent, base) = (module[tuple].parent, module[tuple].name.clone());
     let name = module.unique_name(&base);
     module.add(parent, &name, shape, Op::get_tuple_element(index as i64), [tuple])

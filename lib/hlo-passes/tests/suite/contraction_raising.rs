@@ -3,7 +3,6 @@
 
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction, Repetition};
 use hlo_ir::{ArrayShape, ElementType, Literal, Module, Op, Shape};
-use hlo_passes::Pipeline;
 use hlo_testing::Numbers;
 use hlo_testing::generate::random_contraction;
 
@@ -165,7 +164,7 @@ fn check(module: &Module, n: &mut Numbers, what: &dyn std::fmt::Debug) -> bool {
     let options = hlo_eval::Options::default();
     let before = hlo_eval::evaluate(module, &inputs, &options).expect("a result");
     let mut raised = module.clone();
-    let run = Pipeline::parse("contraction-raising").expect("a pass").run(&mut raised, &mut ());
+    let run = crate::pipeline("contraction-raising").run(&mut raised, &mut ());
     run.unwrap_or_else(|e| panic!("{e:?}\n{what:?}\n{}", text_of(module)));
     let errors = hlo_ir::verify::verify(&raised);
     let text = || text_of(&raised);

@@ -1,7 +1,7 @@
 //! The passes that use layouts and memory locations terminate without a panic on modules that the verifier
 //! would reject (`--no-verify`).
 
-use hlo_passes::{Observer, Pipeline};
+use hlo_passes::Observer;
 use hlo_testing::Numbers;
 use hlo_testing::damage::damage;
 use hlo_testing::generate::{Options, Style, program};
@@ -35,7 +35,7 @@ fn passes_end_on_damaged_modules() {
             }
             for pass in ["layout-assignment", "layout-normalization", "copy-insertion"] {
                 // An error is a valid outcome.
-                let _ = Pipeline::parse(pass).unwrap().run(&mut module.clone(), &mut Trusting);
+                let _ = crate::pipeline(pass).run(&mut module.clone(), &mut Trusting);
             }
         }
     }

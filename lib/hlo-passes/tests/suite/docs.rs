@@ -4,6 +4,7 @@ use std::path::Path;
 
 #[test]
 fn the_page_of_the_passes_is_current() {
+    hlo_passes_xla::register();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/passes.md");
     let expected =
         hlo_passes::passes_markdown(&|text| hlo_parser::parse_module(text).expect("an example of a pass"));

@@ -2,7 +2,6 @@
 //! formulas.
 
 use hlo_ir::{Literal, Module};
-use hlo_passes::Pipeline;
 use std::fmt::Write;
 
 /// Real and imaginary parts of arguments: around the branch points, and where squares and exponentials are
@@ -32,7 +31,7 @@ fn both(op: &str, ty: &str, arguments: &[String]) -> [Literal; 2] {
         hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).expect("a value")
     };
     let before = evaluate(&module);
-    let pipeline = Pipeline::parse("elementary-function-expander").expect("a pass");
+    let pipeline = crate::pipeline("elementary-function-expander");
     pipeline.run(&mut module, &mut ()).expect("a valid module");
     let text = hlo_ir::print::print_module(&module, &Default::default());
     assert!(!text.contains(&format!(" {op}(")), "{text}");

@@ -1,8 +1,9 @@
 //! Every pass changes its example exactly once, into a valid module, and a test of the pass uses each of its
 //! patterns.
 
+use crate::passes;
 use hlo_ir::Module;
-use hlo_passes::{Observer, PassInfo, PassRun, Pipeline, passes};
+use hlo_passes::{Observer, PassInfo, PassRun};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -23,7 +24,7 @@ impl Observer for Strict {
 }
 
 fn run(pass: &PassInfo, module: &mut Module, observer: &mut Strict) -> bool {
-    let pipeline = Pipeline::parse(pass.name).expect("a pass is a pipeline");
+    let pipeline = crate::pipeline(pass.name);
     pipeline.run(module, observer).unwrap_or_else(|diags| panic!("{}: {diags:?}", pass.name))
 }
 
@@ -60,7 +61,7 @@ fn every_pattern_has_a_test() {
     let mut missing = Vec::new();
     for pass in passes() {
         let mut observer = Strict::default();
-        let pipeline = Pipeline::parse(pass.name).expect("a pass is a pipeline");
+        let pipeline = crate::pipeline(pass.name);
         let modules = tests_of(pass);
         assert!(!modules.is_empty(), "{} has no tests", pass.name);
         for mut module in modules {

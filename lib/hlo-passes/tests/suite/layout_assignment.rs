@@ -5,7 +5,7 @@
 use hlo_ir::attr::FusionKind;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, Module, Op, Shape};
-use hlo_passes::{Extent, Observer, PassInfo, Pipeline};
+use hlo_passes::{Extent, Observer, PassInfo};
 use hlo_testing::generate::{Options, Style, program};
 use hlo_testing::{Numbers, values};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ impl Observer for Strict {
 }
 
 fn assign_some(module: &mut Module, extent: Extent) -> Result<bool, String> {
-    let pipeline = Pipeline::parse("layout-assignment").unwrap();
+    let pipeline = crate::pipeline("layout-assignment");
     pipeline.run(module, &mut Strict(extent)).map_err(|d| format!("{d:?}"))
 }
 

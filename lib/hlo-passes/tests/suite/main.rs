@@ -9,8 +9,21 @@ mod elementary_functions;
 mod examples;
 mod layout_assignment;
 mod partitioning;
+mod registry;
 mod scale;
 mod semantics;
 mod tangled;
 mod tile_assignment;
 mod volume;
+
+/// Returns the pipeline of a text, which may name passes of `hlo-passes-xla`.
+fn pipeline(text: &str) -> hlo_passes::Pipeline {
+    hlo_passes_xla::register();
+    hlo_passes::Pipeline::parse(text).expect("a pipeline")
+}
+
+/// Returns all passes, those of `hlo-passes-xla` included, and registers these.
+fn passes() -> Vec<&'static hlo_passes::PassInfo> {
+    hlo_passes_xla::register();
+    hlo_passes::passes()
+}

@@ -10,7 +10,6 @@
 use hlo_eval::{EvalError, evaluate, evaluate_on_devices};
 use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Subgroup, TileAssignment};
 use hlo_ir::{Dims, ElementType, FloatFormat, Literal, Module, Op, Shape, unravel};
-use hlo_passes::Pipeline;
 use hlo_testing::{Numbers, values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -247,7 +246,7 @@ const INFINITE: &[&str] = &["binary_f32", "gamma_family", "mlp_multi_step_scan"]
 /// The diagnostics of the passes.
 pub(super) fn partitioned(program: &Module) -> Result<Module, String> {
     let mut made = program.clone();
-    let passes = Pipeline::parse(PIPELINE).expect("a pipeline");
+    let passes = crate::pipeline(PIPELINE);
     match passes.run(&mut made, &mut ()) {
         Ok(_) => Ok(made),
         Err(diags) => Err(format!("{} {:?}", diags[0].message, diags[0].notes)),

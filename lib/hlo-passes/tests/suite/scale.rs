@@ -3,7 +3,7 @@
 //! they would take sixteen times as long.
 
 use hlo_ir::{Module, Op};
-use hlo_passes::{Observer, Pipeline};
+use hlo_passes::Observer;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn parse(text: &str) -> Module {
 }
 
 fn run(pipeline: &str, module: &mut Module) {
-    Pipeline::parse(pipeline).unwrap().run(module, &mut Quick).unwrap();
+    crate::pipeline(pipeline).run(module, &mut Quick).unwrap();
 }
 
 /// Returns a module whose entry contains these lines.

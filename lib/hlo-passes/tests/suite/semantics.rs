@@ -6,10 +6,11 @@
 //! The operation semantics leave some results open, such as the order of sums and the rounding of
 //! transcendental functions. These are the same in both runs, so results are equal bit for bit.
 
+use crate::passes;
 use hlo_ir::attr::ShardingKind;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op, Shape};
-use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun, Pipeline, passes};
+use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun};
 use hlo_testing::generate::{Options, Program, Style, program, related};
 use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
@@ -222,7 +223,7 @@ fn check(
     observer: &mut Strict,
 ) {
     let mut module = module.clone();
-    let passes = Pipeline::parse(pipeline).unwrap();
+    let passes = crate::pipeline(pipeline);
     match passes.run(&mut module, observer) {
         Err(_) if REFUSE.contains(&pipeline) => return,
         Err(diags) => panic!("{name}, {pipeline}: {diags:?}"),

@@ -2,7 +2,7 @@
 //! preserve the meaning. The arrays are large enough for loops to be fused.
 
 use hlo_ir::{Literal, Module};
-use hlo_passes::{Observer, Pipeline};
+use hlo_passes::Observer;
 use hlo_testing::{Numbers, values};
 use std::fmt::Write as _;
 
@@ -69,10 +69,7 @@ fn parse(text: &str) -> Module {
 }
 
 fn run(pipeline: &str, module: &mut Module) {
-    Pipeline::parse(pipeline)
-        .unwrap()
-        .run(module, &mut Strict)
-        .unwrap_or_else(|d| panic!("{pipeline}: {d:?}"));
+    crate::pipeline(pipeline).run(module, &mut Strict).unwrap_or_else(|d| panic!("{pipeline}: {d:?}"));
 }
 
 /// Returns the bytes of all results.

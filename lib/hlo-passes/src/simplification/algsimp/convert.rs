@@ -120,7 +120,7 @@ fn bitcast_convert_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> 
 }
 
 /// Returns whether converting a value from `from` to `to` and back restores it. NaN stays NaN.
-pub(crate) fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
+pub fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
     use ElementType::*;
     let integer_bits = |t: ElementType| if t.is_pred() { 1 } else { t.bit_width() };
     // The number of exponent bits, and of mantissa bits including the implicit one.

@@ -31,10 +31,10 @@ mod updates;
 mod windows;
 mod written;
 
-pub(crate) use convert::keeps_every_value;
+pub use convert::keeps_every_value;
 pub(crate) use dot::BATCH_OF_ONE;
-pub(crate) use shape::{reshape_reshape, reshape_same};
-pub(crate) use slice::{concatenate_concatenate, slice_concatenate};
+pub use shape::{reshape_reshape, reshape_same};
+pub use slice::{concatenate_concatenate, slice_concatenate};
 
 use crate::PassInfo;
 use crate::simplification::{reduce_window_to_reduce, tuple_simplifier};

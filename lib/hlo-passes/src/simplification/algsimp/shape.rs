@@ -89,12 +89,14 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("iota-one", "iota along a dimension of size 1 → 0", &[Opcode::Iota], iota_one),
 ];
 
-pub(crate) fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+/// The pattern `reshape(x)` with the shape of `x` → `x`.
+pub fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
 }
 
-pub(crate) fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+/// The pattern `reshape(reshape(x))` → `reshape(x)`.
+pub fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     cx.array(id)?;
     if cx.opcode(inner) != Opcode::Reshape {

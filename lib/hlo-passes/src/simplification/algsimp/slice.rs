@@ -118,7 +118,7 @@ fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// Rewrites a slice that is inside one operand of a concatenation.
-pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (concatenate, mut ranges) = slice_parts(cx, id)?;
     let Op::Concatenate(a) = &cx.module[concatenate].op else { return None };
     let dimension = usize::try_from(a.dimension()).ok()?;
@@ -241,7 +241,7 @@ fn is_nested(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
 
 /// Flattens nested concatenations along the same dimension. The outermost one takes the operands of all
 /// levels at once. Flattening one level at a time would copy the operands of a long chain again and again.
-pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+pub fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
     if let &[user] = cx.module.users(id)
         && is_nested(cx, id, user)

@@ -1,0 +1,3 @@
+//! Code that several passes of this crate share.
+
+pub(crate) mod host_memory;
