@@ -86,12 +86,9 @@ fn the_summary_lists_all_pages() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).expect("the list of pages");
     let listed: Vec<&str> = summary.lines().flat_map(targets).collect();
-    let mut missing: Vec<String> = std::fs::read_dir(folder)
-        .expect("the pages")
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".md") && name != "SUMMARY.md" && !listed.contains(&&**name))
-        .collect();
-    missing.sort();
+    let pages = files::below(&folder).into_iter().filter(|path| files::has_extension(path, "md"));
+    let names = pages.filter_map(|path| Some(path.strip_prefix(&folder).ok()?.to_str()?.replace('\\', "/")));
+    let missing: Vec<String> =
+        names.filter(|name| name != "SUMMARY.md" && !listed.contains(&&**name)).collect();
     assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
 }

@@ -15,6 +15,7 @@ mod files;
 mod fuzz;
 mod invalid_modules;
 mod links;
+mod manual;
 mod opcodes;
 mod picture;
 mod plain_english;

@@ -57,7 +57,7 @@ pub use module::instruction::{CommonAttrs, CommonField, Instruction};
 pub use module::names;
 pub use module::{Computation, Module};
 pub use opcode::{
-    Arity, Class, ElementwiseOp, Family, FusionRole, Moves, Op, Opcode, Role, SizeRule, Traits, Work,
+    Arity, Class, ElementwiseOp, Family, FusionRole, Manual, Moves, Op, Opcode, Role, SizeRule, Traits, Work,
 };
 pub use text::{blank, cursor};
 pub use types::bytes::human_bytes;

@@ -94,9 +94,9 @@ impl AttrValue for LiteralValue {
 /// computation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Domain {
-    /// The sharding before the boundary.
+    /// The sharding on the side of the users.
     pub entry: Sharding,
-    /// The sharding after it.
+    /// The sharding on the side of the operand.
     pub exit: Sharding,
 }
 

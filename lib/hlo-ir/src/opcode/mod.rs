@@ -16,6 +16,7 @@ macro_rules! bind_pattern {
 }
 
 mod construct;
+mod manual;
 mod table;
 mod traits;
 mod types;
@@ -23,6 +24,7 @@ mod types;
 mod elementwise;
 
 pub use elementwise::{Class, Elementwise, ResultType, Work};
+pub use manual::Manual;
 pub use traits::{FusionRole, Moves, Role, SizeRule, Traits};
 pub use types::Types;
 

@@ -197,7 +197,35 @@ fn opcode(text: &str) -> Option<String> {
     if wrapped.is_none() || wrapped == Some(Opcode::AsyncStart) {
         out.push_str(&format!("\n\n{}", takes(opcode)));
     }
+    if let Some(manual) = opcode.manual().filter(|_| wrapped.is_none()) {
+        let text = manual.text.strip_prefix(opcode.summary()).unwrap_or(manual.text).trim_start();
+        let text = without_links(text);
+        out.push_str(&format!("\n\n{text}\n\n```hlo\n{}```", manual.example));
+        if let Some(result) = manual.result {
+            out.push_str(&format!("\n\n```text\n{result}```"));
+        }
+    }
     Some(out)
+}
+
+/// Replaces the links of a text by their titles: an editor has no pages that they can lead to.
+fn without_links(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, title, after)) = first_link(rest) {
+        out.push_str(before);
+        out.push_str(title);
+        rest = after;
+    }
+    out + rest
+}
+
+/// Returns the text before the first link, its title, and the text after it.
+fn first_link(text: &str) -> Option<(&str, &str, &str)> {
+    let middle = text.find("](")?;
+    let start = text[..middle].rfind('[')?;
+    let end = middle + text[middle..].find(')')?;
+    Some((&text[..start], &text[start + 1..middle], &text[end + 1..]))
 }
 
 /// Describes the operands and attributes of an opcode, in Markdown.

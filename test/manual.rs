@@ -1,0 +1,55 @@
+//! Tests of `docs/opcodes`, the description of each opcode: its example is valid, and both engines give the result
+//! that the page shows.
+
+use hlo_client::{Client, CompileOptions};
+use hlo_ir::print::print_literal;
+use hlo_ir::{Module, Opcode};
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// Returns the output of `hlo-run` for a module of several devices.
+fn output_of_devices(opcode: Opcode, text: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");
+    std::fs::create_dir_all(&folder).expect("a folder for tests");
+    let file = folder.join(format!("{opcode}.hlo"));
+    std::fs::write(&file, text).expect("a file for tests");
+    let engine = if cfg!(feature = "codegen") { "--engine=both" } else { "--engine=eval" };
+    let run = Command::new(env!("CARGO_BIN_EXE_hlo-run")).arg(engine).arg(&file).output().expect("hlo-run");
+    assert!(run.status.success(), "{opcode}: {}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).expect("text")
+}
+
+/// Returns the result of each engine as `hlo-run` prints it.
+fn outputs(client: &Client, opcode: Opcode, text: &str, module: &Module) -> Vec<String> {
+    if module.header.replica_count.0 > 1 || module.header.num_partitions.0 > 1 {
+        return vec![output_of_devices(opcode, text)];
+    }
+    let run = |&engine: &hlo_client::Engine| {
+        let options = CompileOptions { engine: Some(engine), threads: 1, ..CompileOptions::default() };
+        let program = client.compile(module, &options).unwrap_or_else(|e| panic!("{opcode}: {e}"));
+        let result = program.run(&[]).unwrap_or_else(|e| panic!("{opcode}: {e}"));
+        result.leaves().iter().map(|leaf| print_literal(leaf, None) + "\n").collect()
+    };
+    hlo_client::ENGINES.iter().map(run).collect()
+}
+
+#[test]
+fn every_opcode_has_a_description_with_a_valid_example() {
+    let client = Client::local();
+    let mut wrong = String::new();
+    for &opcode in Opcode::ALL {
+        let manual = opcode.manual().unwrap_or_else(|| panic!("docs/opcodes has no section of `{opcode}`"));
+        assert!(manual.text.starts_with(opcode.summary()), "{opcode}: the section starts with the summary");
+        let module = hlo_parser::parse_module(manual.example).unwrap_or_else(|d| panic!("{opcode}: {d:?}"));
+        assert!(hlo_ir::verify::verify(&module).is_empty(), "{opcode}: the example is not valid");
+        let mut all = module.computations().flat_map(|c| module[c].instructions());
+        assert!(all.any(|&i| module[i].opcode() == opcode), "the example of `{opcode}` lacks it");
+        let Some(expected) = manual.result else { continue };
+        for found in outputs(&client, opcode, manual.example, &module) {
+            if found != expected {
+                let _ = writeln!(wrong, "{opcode}: expected\n{expected}found\n{found}");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
