@@ -9,11 +9,12 @@
 use crate::passes;
 use hlo_ir::attr::ShardingKind;
 use hlo_ir::devices::DeviceCounts;
+use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op, Shape};
 use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun};
 use hlo_testing::generate::{Options, Program, Style, program, related};
 use hlo_testing::{Numbers, values};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Checks that every pass leaves a valid module and correctly reports whether it changed it. Counts the
@@ -65,6 +66,19 @@ fn results(module: &Module, special: bool) -> Option<Literal> {
         }
     }
     hlo_eval::evaluate_on_devices(module, &inputs, &options()).ok().map(Literal::tuple)
+}
+
+/// The results of modules by their text, with and without special numbers. Most passes leave most modules unchanged,
+/// and others make the same changes: each text is evaluated once.
+#[derive(Default)]
+struct KnownResults(HashMap<(String, bool), Option<Literal>>);
+
+impl KnownResults {
+    /// Returns [`results`].
+    fn of(&mut self, module: &Module, special: bool) -> Option<&Literal> {
+        let key = (print_module(module, &PrintOptions::default()), special);
+        self.0.entry(key).or_insert_with(|| results(module, special)).as_ref()
+    }
 }
 
 /// Maximum number of devices of a module that is run.
@@ -218,10 +232,11 @@ fn check(
     name: &str,
     module: &Module,
     pipeline: &str,
-    (before, special): (&Literal, bool),
+    special: bool,
     agree: Agree,
-    observer: &mut Strict,
+    (observer, known): (&mut Strict, &mut KnownResults),
 ) {
+    let Some(before) = known.of(module, special).cloned() else { return };
     let mut module = module.clone();
     let passes = crate::pipeline(pipeline);
     match passes.run(&mut module, observer) {
@@ -229,14 +244,14 @@ fn check(
         Err(diags) => panic!("{name}, {pipeline}: {diags:?}"),
         Ok(_) => {}
     }
-    let Some(after) = results(&module, special) else { panic!("{name}: can't be run after {pipeline}") };
+    let Some(after) = known.of(&module, special) else { panic!("{name}: can't be run after {pipeline}") };
     let error = match agree {
         Agree::Exactly => None,
         Agree::Nearly(error) => Some(error),
         Agree::NotAtAll => return,
     };
-    if let Some(d) = difference(before, &after, error) {
-        let text = hlo_ir::print::print_module(&module, &hlo_ir::print::PrintOptions::default());
+    if let Some(d) = difference(&before, after, error) {
+        let text = print_module(&module, &PrintOptions::default());
         panic!("{name}: other results after {pipeline}: {d}\n{text}");
     }
 }
@@ -260,7 +275,10 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
         return false;
     }
     let special = takes_special(&module);
-    let Some(before) = results(&module, special) else { return false };
+    let mut known = KnownResults::default();
+    if known.of(&module, special).is_none() {
+        return false;
+    }
     // dynamic_padder changes the parameters and results of modules with dynamic sizes. `test/dynamic.rs`
     // compares these.
     let dynamic = has(&module, |i| !i.shape.dynamic_dimensions().is_empty());
@@ -285,11 +303,11 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
         // Sums over devices may be computed in another order, or first within other groups.
         let between_devices = devices > 1 && pass.keeps == Keeps::Values;
         if !REORDERS_SUMS.contains(&pass.name) && !between_devices {
-            check(name, &module, pass.name, (&before, special), agree, observer);
-        } else if let Some(ordinary) = results(&module, false) {
+            check(name, &module, pass.name, special, agree, (observer, &mut known));
+        } else {
             let error = reordering_error(&module);
             let agree = if between_devices { Agree::Nearly(error) } else { nearly(error) };
-            check(name, &module, pass.name, (&ordinary, false), agree, observer);
+            check(name, &module, pass.name, false, agree, (observer, &mut known));
         }
     }
     // In a large program, later instructions may amplify a different rounding.
@@ -297,15 +315,15 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
     let sums = has(&module, is_float_sum);
     for pipeline in WITH_OPTIONS.iter().filter(|_| open || !sums || size <= MAX_STABLE) {
         if !sums {
-            check(name, &module, pipeline, (&before, special), Agree::Exactly, observer);
-        } else if let Some(ordinary) = results(&module, false) {
+            check(name, &module, pipeline, special, Agree::Exactly, (observer, &mut known));
+        } else {
             let agree = if open { Agree::NotAtAll } else { Agree::Nearly(reordering_error(&module)) };
-            check(name, &module, pipeline, (&ordinary, false), agree, observer);
+            check(name, &module, pipeline, false, agree, (observer, &mut known));
         }
     }
     if !dynamic {
         for pipeline in PIPELINES {
-            check(name, &module, pipeline.name, (&before, special), rounded, observer);
+            check(name, &module, pipeline.name, special, rounded, (observer, &mut known));
         }
     }
     true
