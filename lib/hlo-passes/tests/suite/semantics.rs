@@ -36,17 +36,21 @@ impl Observer for Strict {
     }
 }
 
-fn options() -> hlo_eval::Options {
-    hlo_eval::Options {
-        max_bytes: 1 << 28,
-        max_operations: Some(100_000_000),
-        ..hlo_eval::Options::default()
-    }
-}
+/// Maximum number of operations of a module whose results are compared. Some modules count to an input, which may be
+/// large.
+const MAX_OPERATIONS: u64 = 3_000_000;
+
+/// Maximum number of operations of a module after passes, which may need more than before.
+const MAX_OPERATIONS_AFTER: u64 = 100_000_000;
 
 /// Returns the results of a module on random inputs, with or without NaN, infinities and huge numbers.
-/// Returns `None` if the interpreter cannot run it or takes too long.
-fn results(module: &Module, special: bool) -> Option<Literal> {
+/// Returns `None` if the interpreter cannot run it or needs too many operations.
+fn results(module: &Module, special: bool, max_operations: u64) -> Option<Literal> {
+    let options = hlo_eval::Options {
+        max_bytes: 1 << 28,
+        max_operations: Some(max_operations),
+        ..hlo_eval::Options::default()
+    };
     let devices = DeviceCounts::of(module).map(DeviceCounts::devices).filter(|&n| n <= MAX_DEVICES)?;
     let inputs = |device: usize| -> Option<Vec<Literal>> {
         let mut numbers = Numbers::new(7 + device as u64);
@@ -65,7 +69,7 @@ fn results(module: &Module, special: bool) -> Option<Literal> {
             others.iter_mut().for_each(|of_device| of_device[n] = first[n].clone());
         }
     }
-    hlo_eval::evaluate_on_devices(module, &inputs, &options()).ok().map(Literal::tuple)
+    hlo_eval::evaluate_on_devices(module, &inputs, &options).ok().map(Literal::tuple)
 }
 
 /// The results of modules by their text, with and without special numbers. Most passes leave most modules unchanged,
@@ -75,9 +79,9 @@ struct KnownResults(HashMap<(String, bool), Option<Literal>>);
 
 impl KnownResults {
     /// Returns [`results`].
-    fn of(&mut self, module: &Module, special: bool) -> Option<&Literal> {
+    fn of(&mut self, module: &Module, special: bool, max_operations: u64) -> Option<&Literal> {
         let key = (print_module(module, &PrintOptions::default()), special);
-        self.0.entry(key).or_insert_with(|| results(module, special)).as_ref()
+        self.0.entry(key).or_insert_with(|| results(module, special, max_operations)).as_ref()
     }
 }
 
@@ -236,7 +240,7 @@ fn check(
     agree: Agree,
     (observer, known): (&mut Strict, &mut KnownResults),
 ) {
-    let Some(before) = known.of(module, special).cloned() else { return };
+    let Some(before) = known.of(module, special, MAX_OPERATIONS).cloned() else { return };
     let mut module = module.clone();
     let passes = crate::pipeline(pipeline);
     match passes.run(&mut module, observer) {
@@ -244,7 +248,9 @@ fn check(
         Err(diags) => panic!("{name}, {pipeline}: {diags:?}"),
         Ok(_) => {}
     }
-    let Some(after) = known.of(&module, special) else { panic!("{name}: can't be run after {pipeline}") };
+    let Some(after) = known.of(&module, special, MAX_OPERATIONS_AFTER) else {
+        panic!("{name}: can't be run after {pipeline}")
+    };
     let error = match agree {
         Agree::Exactly => None,
         Agree::Nearly(error) => Some(error),
@@ -276,7 +282,7 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
     }
     let special = takes_special(&module);
     let mut known = KnownResults::default();
-    if known.of(&module, special).is_none() {
+    if known.of(&module, special, MAX_OPERATIONS).is_none() {
         return false;
     }
     // dynamic_padder changes the parameters and results of modules with dynamic sizes. `test/dynamic.rs`
