@@ -93,13 +93,14 @@ fn hlo_run(folder: &Path, arguments: &[&str]) -> Result<(), String> {
         .args(arguments)
         .output()
         .map_err(|e| e.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!(
             "hlo-run {} ended with {}\n{}",
             arguments.join(" "),
             output.status,
             String::from_utf8_lossy(&output.stderr)
-        )),
+        ))
     }
 }

@@ -119,10 +119,7 @@ fn check_case(name: &str, folder: &Path, picked: &[&'static PassInfo]) -> Result
             failures.push(format!("{}: {message}", pass.name));
         }
     }
-    match failures.is_empty() {
-        true => Ok(()),
-        false => Err(failures.join("\n")),
-    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
 impl Case<'_> {
@@ -199,9 +196,10 @@ impl Case<'_> {
         let mut command = tool(env!("CARGO_BIN_EXE_hlo-run"));
         command.args(module).arg("--case").arg(self.folder).arg("--quiet").args(arguments);
         let output = command.output().map_err(|e| e.to_string())?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(format!("{} {}", output.status, String::from_utf8_lossy(&output.stderr))),
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(format!("{} {}", output.status, String::from_utf8_lossy(&output.stderr)))
         }
     }
 }

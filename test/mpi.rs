@@ -238,9 +238,10 @@ fn trial(folder: PathBuf, ranks: usize) -> Trial {
     Trial::test(format!("{name} on {ranks} ranks"), move || {
         let engine = if cfg!(feature = "codegen") { "both" } else { "eval" };
         let output = hlo_run_by(engine, ranks).arg("--case").arg(&folder).output()?;
-        match output.status.success() && text(&output).contains("match the expected ones") {
-            true => Ok(()),
-            false => Err(text(&output).into()),
+        if output.status.success() && text(&output).contains("match the expected ones") {
+            Ok(())
+        } else {
+            Err(text(&output).into())
         }
     })
 }
@@ -272,10 +273,7 @@ fn what_is_printed() -> Result<(), Failed> {
     let sum =
         "ENTRY e { r = u32[] replica-id() x = s32[] convert(r) ROOT y = s32[] all-reduce(x), to_apply=add }";
     let output = hlo_run(2).arg(module("sum", sum)?).output()?;
-    match &output.stdout[..] == b"all 4 devices:\ns32[] 6\n" {
-        true => Ok(()),
-        false => Err(text(&output).into()),
-    }
+    if &output.stdout[..] == b"all 4 devices:\ns32[] 6\n" { Ok(()) } else { Err(text(&output).into()) }
 }
 
 /// A partitioned program has whole inputs and results, wherever the devices are.
@@ -389,8 +387,9 @@ ENTRY e {
     let text = text(&output);
     let expected = "rank 0: device 0 was at `all-reduce` `sum`, waiting for device 2 (rank 1) and 3 (rank 1)";
     let expected = [expected, &expected.replace("device 2 (rank 1) and 3 (rank 1)", "device 2 (rank 1)")];
-    match !output.status.success() && expected.iter().any(|line| text.contains(line)) {
-        true => Ok(()),
-        false => Err(text.into()),
+    if !output.status.success() && expected.iter().any(|line| text.contains(line)) {
+        Ok(())
+    } else {
+        Err(text.into())
     }
 }

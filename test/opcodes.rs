@@ -37,10 +37,7 @@ fn opcodes(module: &Module) -> BTreeSet<Opcode> {
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|e| e.path()) {
-        match path.is_dir() {
-            true => files(&path, out),
-            false => out.push(path),
-        }
+        if path.is_dir() { files(&path, out) } else { out.push(path) }
     }
 }
 
@@ -136,11 +133,10 @@ fn in_words(types: &BTreeSet<usize>) -> String {
     let mut words = Vec::new();
     for (name, is_of) in groups {
         let group: Vec<usize> = (0..all.len()).filter(|&n| is_of(all[n])).collect();
-        match group.iter().all(|n| types.contains(n)) {
-            true => words.push(name.to_string()),
-            false => {
-                words.extend(group.iter().filter(|n| types.contains(n)).map(|&n| all[n].name().to_string()))
-            }
+        if group.iter().all(|n| types.contains(n)) {
+            words.push(name.to_string())
+        } else {
+            words.extend(group.iter().filter(|n| types.contains(n)).map(|&n| all[n].name().to_string()))
         }
     }
     words.join(", ")

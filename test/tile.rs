@@ -80,9 +80,10 @@ fn check(case: &Value) -> Result<(), String> {
                 let other = KINDS.iter().find(|(k, _)| *k == kind);
                 other.map_or(format!("tile-{kind}"), |(_, rule)| (*rule).to_owned())
             };
-            return match kinds.iter().any(|k| rule(k) == name) {
-                true => Ok(()),
-                false => Err(format!("expected {kind}, found {found:?}")),
+            return if kinds.iter().any(|k| rule(k) == name) {
+                Ok(())
+            } else {
+                Err(format!("expected {kind}, found {found:?}"))
             };
         }
         (Ok(_), Some(kind)) => return Err(format!("expected {kind}, found none")),

@@ -5,9 +5,10 @@ use std::process::Command;
 
 /// Returns a command that runs `program`.
 pub fn tool(program: &str) -> Command {
-    let instead = match program == env!("CARGO_BIN_EXE_hlo-run") {
-        true => std::env::var("HLO_RUN").unwrap_or_default(),
-        false => String::new(),
+    let instead = if program == env!("CARGO_BIN_EXE_hlo-run") {
+        std::env::var("HLO_RUN").unwrap_or_default()
+    } else {
+        String::new()
     };
     let mut words = instead.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or(program));

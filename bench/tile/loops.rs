@@ -53,9 +53,10 @@ fn band(operands: &[&[f32]], out: &mut [f32]) {
     const N: usize = 4096;
     for (i, (o, a)) in out.iter_mut().zip(operands[0].chunks_exact(N)).enumerate() {
         let (first, last) = (i.saturating_sub(64), (i + 65).min(N));
-        *o = match first < last {
-            true => a[first..last].iter().zip(&operands[1][first..last]).map(|(a, x)| a * x).sum(),
-            false => 0.0,
+        *o = if first < last {
+            a[first..last].iter().zip(&operands[1][first..last]).map(|(a, x)| a * x).sum()
+        } else {
+            0.0
         };
     }
 }

@@ -72,21 +72,21 @@ impl Big {
 
     /// eˣ - 1.
     pub fn exp_m1(&mut self, x: &BigFloat) -> BigFloat {
-        match Self::tiny(x, self.precision) {
-            true => self.series(x, 0.5, &self.div(&self.num(1.0), &self.num(6.0))),
-            false => {
-                let e = self.exp(x);
-                self.plus(&e, -1.0)
-            }
+        if Self::tiny(x, self.precision) {
+            self.series(x, 0.5, &self.div(&self.num(1.0), &self.num(6.0)))
+        } else {
+            let e = self.exp(x);
+            self.plus(&e, -1.0)
         }
     }
 
     /// log(1 + x).
     pub fn log1p(&mut self, x: &BigFloat) -> BigFloat {
-        match Self::tiny(x, self.precision) {
-            true => self.series(x, -0.5, &self.div(&self.num(1.0), &self.num(3.0))),
+        if Self::tiny(x, self.precision) {
+            self.series(x, -0.5, &self.div(&self.num(1.0), &self.num(3.0)))
+        } else {
             // Exact for an f64: the sum has at most 117 bits, or the 1 is far below the last.
-            false => self.log(&self.plus(x, 1.0)),
+            self.log(&self.plus(x, 1.0))
         }
     }
 

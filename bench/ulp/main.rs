@@ -71,8 +71,9 @@ fn run(arguments: Vec<String>) -> Result<(), String> {
             std::fs::write(table::DOCUMENT, document).map_err(|e| e.to_string())?;
         }
     }
-    match mistakes.is_empty() {
-        true => Ok(()),
-        false => Err(format!("a wrong NaN, infinity or sign of zero:\n{}", mistakes.join("\n"))),
+    if mistakes.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("a wrong NaN, infinity or sign of zero:\n{}", mistakes.join("\n")))
     }
 }

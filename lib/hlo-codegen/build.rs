@@ -35,9 +35,6 @@ fn main() {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        match path.is_dir() {
-            true => collect(&path, files),
-            false => files.push(path),
-        }
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
     }
 }

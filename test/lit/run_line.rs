@@ -214,10 +214,8 @@ impl Test<'_> {
             output = outcome.stdout;
         }
         let output = String::from_utf8_lossy(&output).into_owned();
-        self.finish(&pipeline.last, &output).map_err(|e| match errors.is_empty() {
-            true => e,
-            false => format!("{e}\nstderr:\n{errors}"),
-        })
+        self.finish(&pipeline.last, &output)
+            .map_err(|e| if errors.is_empty() { e } else { format!("{e}\nstderr:\n{errors}") })
     }
 
     fn finish(&self, last: &Last, output: &str) -> Result<(), String> {

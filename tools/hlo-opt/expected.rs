@@ -123,10 +123,7 @@ fn one(text: &str, line: usize, start: usize) -> Result<(Expected, usize), Strin
     let (rest, place) = place(rest.trim_start(), line)?;
     let inside = rest.trim_start().strip_prefix("{{").ok_or("the message stands in `{{` and `}}`")?;
     let end = closing(inside).ok_or("the message has no end `}}`")?;
-    let message = match pattern {
-        true => as_regex(&inside[..end])?,
-        false => regex::escape(&inside[..end]),
-    };
+    let message = if pattern { as_regex(&inside[..end])? } else { regex::escape(&inside[..end]) };
     let message = Regex::new(&message).map_err(|e| format!("the message is no regular expression: {e}"))?;
     let length = text.len() - inside.len() + end + 2;
     Ok((Expected { severity, place, message, span: Span::new(start, start + length) }, length))

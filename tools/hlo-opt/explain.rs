@@ -69,10 +69,11 @@ fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
         parse_and_verify(pass.example, false).map_err(|diags| Failure::diags(&source, diags))?.module;
     let (before, after) = pass_example(pass, &|_| module.clone());
     out.push_str(&format!("\n{on}Example{off}\n\n{}\n", indent(&before)));
-    out.push_str(&match before == after {
-        true => "The printed module stays the same, because the text form does not contain what changed.\n"
-            .to_string(),
-        false => format!("{on}becomes{off}\n\n{}", indent(&after)),
+    out.push_str(&if before == after {
+        "The printed module stays the same, because the text form does not contain what changed.\n"
+            .to_string()
+    } else {
+        format!("{on}becomes{off}\n\n{}", indent(&after))
     });
     Ok(out)
 }

@@ -116,9 +116,10 @@ impl Session<'_> {
             self.watcher.set_verify_each(conditions.verify_each || cli.verify_each);
             (self.pipeline, self.conditions) = (pipeline, conditions);
         }
-        let parts = match cli.split_input_file {
-            true => split::parts(&source.text).map_err(|d| Failure::diags(source, d))?,
-            false => std::iter::once(0..source.text.len()).collect(),
+        let parts = if cli.split_input_file {
+            split::parts(&source.text).map_err(|d| Failure::diags(source, d))?
+        } else {
+            std::iter::once(0..source.text.len()).collect()
         };
         let (mut failed, mut warnings) = (Vec::new(), Vec::new());
         for part in parts {

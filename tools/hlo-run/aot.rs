@@ -198,10 +198,7 @@ mod runtime {
                 interface.runtime.join(", "),
                 interface.target.triple().to_string_lossy(),
                 places.join(" and "),
-                match is_for_this_computer(interface) {
-                    true => String::new(),
-                    false => format!(" and `--target {}`", interface.target.triple().to_string_lossy()),
-                }
+                if is_for_this_computer(interface) { String::new() } else { format!(" and `--target {}`", interface.target.triple().to_string_lossy()) }
             ))
         })
     }
@@ -213,9 +210,10 @@ mod runtime {
     }
 
     fn file_name(interface: &Interface) -> String {
-        match is_for_this_computer(interface) {
-            true => "libhlo_aot_runtime.a".to_string(),
-            false => format!("libhlo_aot_runtime-{}.a", interface.target.triple().to_string_lossy()),
+        if is_for_this_computer(interface) {
+            "libhlo_aot_runtime.a".to_string()
+        } else {
+            format!("libhlo_aot_runtime-{}.a", interface.target.triple().to_string_lossy())
         }
     }
 }

@@ -91,10 +91,7 @@ fn texts_for(texts: &[String], device: usize) -> Vec<String> {
     };
     let own: Vec<String> =
         texts.iter().filter_map(marked).filter(|(n, _)| *n == device).map(|(_, text)| text).collect();
-    match own.is_empty() {
-        true => texts.iter().filter(|t| marked(t).is_none()).cloned().collect(),
-        false => own,
-    }
+    if own.is_empty() { texts.iter().filter(|t| marked(t).is_none()).cloned().collect() } else { own }
 }
 
 /// Returns the arguments for one device.
@@ -332,10 +329,7 @@ fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<
     let Some(path) = &args.timeline else { return Ok(()) };
     let timeline = program.timeline();
     let Some(first) = timeline.devices.first() else { return Ok(()) };
-    let text = match path.ends_with(".json") {
-        true => timeline_trace(&timeline),
-        false => timeline_svg(&timeline),
-    };
+    let text = if path.ends_with(".json") { timeline_trace(&timeline) } else { timeline_svg(&timeline) };
     write_output(Some(&path.replace(DEVICE, &first.to_string())), text.as_bytes())
 }
 
@@ -391,9 +385,10 @@ impl Outcome {
 
     /// Returns the prefix of messages about the result of a device or replica.
     fn name(&self, number: usize, given: &Given<'_>) -> String {
-        match given.whole.is_some() && given.ends.len() == 1 {
-            true => String::new(),
-            false => format!("{} {number}: ", self.who),
+        if given.whole.is_some() && given.ends.len() == 1 {
+            String::new()
+        } else {
+            format!("{} {number}: ", self.who)
         }
     }
 

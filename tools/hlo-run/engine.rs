@@ -253,9 +253,10 @@ pub fn run_once(
     host: &mut dyn Host,
 ) -> Result<Literal, Failure> {
     let mut program = load(engine, (given, prepared), source, settings, inputs)?;
-    match program.run(host)? {
-        true => program.result(),
-        false => Err(Failure::Message(hlo_client::Error::Sizes.to_string())),
+    if program.run(host)? {
+        program.result()
+    } else {
+        Err(Failure::Message(hlo_client::Error::Sizes.to_string()))
     }
 }
 

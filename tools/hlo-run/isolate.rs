@@ -91,10 +91,7 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
     // The sort is stable: equal errors stay in the order of the module.
     rows.sort_by(|a, b| b.outcome.units().total_cmp(&a.outcome.units()));
     print(table(&rows, left_out, args.full).as_bytes())?;
-    match rows.iter().any(|r| r.outcome.is_wrong()) {
-        true => Err(Failure::Shown),
-        false => Ok(()),
-    }
+    if rows.iter().any(|r| r.outcome.is_wrong()) { Err(Failure::Shown) } else { Ok(()) }
 }
 
 /// Reports an error for a name in `--only` that matches nothing in the module, because comparing nothing

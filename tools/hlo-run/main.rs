@@ -270,18 +270,20 @@ fn find(
     let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), true)?;
     if args.isolate != Some(Isolate::Optimised) {
         let subject = bisect::Subject { module, source, inputs, settings, tolerances };
-        return match args.bisect_passes {
-            true => bisect::run(args, reporter, &subject, &mut feed),
-            false => isolate::run(args, reporter, &subject, &mut feed),
+        return if args.bisect_passes {
+            bisect::run(args, reporter, &subject, &mut feed)
+        } else {
+            isolate::run(args, reporter, &subject, &mut feed)
         };
     }
     let optimised = pipeline::run(module, source, args, reporter, engine::Engine::Interpreted)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
     // The passes may have added sizes as additional parameters for padded arrays.
     let padded = parameter_leaves(&optimised).len() != shapes.len();
-    let inputs = match padded {
-        true => hlo_client::padded_inputs(&shapes, inputs).map_err(|e| Failure::Message(e.to_string()))?,
-        false => inputs.to_vec(),
+    let inputs = if padded {
+        hlo_client::padded_inputs(&shapes, inputs).map_err(|e| Failure::Message(e.to_string()))?
+    } else {
+        inputs.to_vec()
     };
     let subject = bisect::Subject { module: &optimised, source, inputs: &inputs, settings, tolerances };
     isolate::run(args, reporter, &subject, &mut feed)

@@ -187,8 +187,5 @@ pub fn check(
             Err(e) => report.push_str(&format!("\n{}: {e}\n", leaf.name)),
         }
     }
-    match report.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Message(format!("{what}{}", report.trim_end()))),
-    }
+    if report.is_empty() { Ok(()) } else { Err(Failure::Message(format!("{what}{}", report.trim_end()))) }
 }

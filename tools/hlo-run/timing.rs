@@ -74,9 +74,10 @@ impl Timings {
         rows.extend(self.passes.map(|t| ("passes", human(t))));
         if let Some(c) = &self.codegen {
             let part = |t: Duration| human(t).trim_start().to_string();
-            let rest = match c.was_kept {
-                true => "the code was in the cache".to_string(),
-                false => format!("over all threads MLIR {}, LLVM {}", part(c.mlir), part(c.llvm)),
+            let rest = if c.was_kept {
+                "the code was in the cache".to_string()
+            } else {
+                format!("over all threads MLIR {}, LLVM {}", part(c.mlir), part(c.llvm))
             };
             let parts = format!("{} (plan {}; {rest})", human(c.total), part(c.plan));
             rows.extend([("codegen", parts), ("JIT", human(c.link))]);

@@ -137,14 +137,16 @@ fn ended(limit: Duration, module: &Module, source: &Source, at: Option<InstrId>)
     let message = format!("the program was still running after {limit:?} (--timeout)");
     let Some(at) = at.filter(|&id| module.is_live(id)) else { return Failure::Message(message) };
     let mut diag = Diag::error(message);
-    diag = match module.span(at).is_empty() {
-        true => diag.note(format!("it was at `{}`, which no source text stands for", module[at].name)),
-        false => diag.at(module.span(at), format!("it was at `{}`", module[at].name)),
+    diag = if module.span(at).is_empty() {
+        diag.note(format!("it was at `{}`, which no source text stands for", module[at].name))
+    } else {
+        diag.at(module.span(at), format!("it was at `{}`", module[at].name))
     };
     for id in loops_around(module, at) {
-        diag = match module.span(id).is_empty() {
-            true => diag.note(format!("in the loop `{}`, which no source text stands for", module[id].name)),
-            false => diag.and(module.span(id), format!("in the loop `{}`", module[id].name)),
+        diag = if module.span(id).is_empty() {
+            diag.note(format!("in the loop `{}`, which no source text stands for", module[id].name))
+        } else {
+            diag.and(module.span(id), format!("in the loop `{}`", module[id].name))
         };
     }
     Failure::diags(source, vec![diag])

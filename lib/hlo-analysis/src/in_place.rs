@@ -265,11 +265,13 @@ impl<'m> Fused<'m> {
                 return false;
             }
             for &user in module.users(source) {
-                match user == dus && source == target {
-                    true => {}
-                    false if self.takes_part(user, source, start, update) => parts.push(user),
-                    false => return false,
+                if user == dus && source == target {
+                    continue;
                 }
+                if !self.takes_part(user, source, start, update) {
+                    return false;
+                }
+                parts.push(user);
             }
         }
         self.only_feeds(dus, &parts, |used| used == update && !start.contains(&used))
@@ -282,10 +284,12 @@ impl<'m> Fused<'m> {
         let mut work = values.to_vec();
         while let Some(at) = work.pop() {
             for &user in self.module.users(at) {
-                match user == dus {
-                    true if fits(at) => {}
-                    false if self.is_own(user, at) => work.extend(seen.insert(user).then_some(user)),
-                    _ => return false,
+                let is_allowed = if user == dus { fits(at) } else { self.is_own(user, at) };
+                if !is_allowed {
+                    return false;
+                }
+                if user != dus && seen.insert(user) {
+                    work.push(user);
                 }
             }
         }

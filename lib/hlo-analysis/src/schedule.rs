@@ -28,9 +28,10 @@ pub fn schedule(module: &Module, effects: &Effects, roles: &Roles) -> HashMap<Co
     }
     let liveness = ModuleLiveness::of_orders(module, roles, |module, c, called| {
         let nodes = effects.order(module, c);
-        match roles.run.contains(&c) {
-            true => Graph::new(module, c, nodes, effects, roles, called).best(),
-            false => nodes,
+        if roles.run.contains(&c) {
+            Graph::new(module, c, nodes, effects, roles, called).best()
+        } else {
+            nodes
         }
     });
     liveness.into_orders().filter(|(c, _)| roles.run.contains(c)).collect()
@@ -44,9 +45,10 @@ pub fn schedule_alone(
     roles: &Roles,
 ) -> Vec<InstrId> {
     let nodes = effects.order(module, computation);
-    match module.header.is_scheduled {
-        true => nodes,
-        false => Graph::new(module, computation, nodes, effects, roles, &|_| 0).best(),
+    if module.header.is_scheduled {
+        nodes
+    } else {
+        Graph::new(module, computation, nodes, effects, roles, &|_| 0).best()
     }
 }
 
@@ -161,9 +163,10 @@ impl Graph {
             };
             // Searches the shorter list, because a value may have very many users and a tuple very many
             // operands.
-            let known = match self.after[reader].len() < self.before[writer].len() {
-                true => self.after[reader].contains(&writer),
-                false => self.before[writer].contains(&reader),
+            let known = if self.after[reader].len() < self.before[writer].len() {
+                self.after[reader].contains(&writer)
+            } else {
+                self.before[writer].contains(&reader)
             };
             if !known && !self.reaches(writer, reader) {
                 self.after[reader].push(writer);

@@ -50,9 +50,10 @@ pub(crate) fn alike<'b>(
         return None;
     }
     let Some(result) = joined(low, high, &dimensions) else {
-        let message = match a.rank() == b.rank() {
-            true => "sizes must be the same, or 1".to_owned(),
-            false => format!("along {dimensions:?} sizes must be the same, or 1"),
+        let message = if a.rank() == b.rank() {
+            "sizes must be the same, or 1".to_owned()
+        } else {
+            format!("along {dimensions:?} sizes must be the same, or 1")
         };
         error(message);
         return None;
@@ -77,9 +78,10 @@ fn check_dimensions(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> 
     if !dimensions.iter().all(|d| (0..high.rank() as i64).contains(d)) {
         return Err(format!("{dimensions:?} are no dimensions of {high}"));
     }
-    match dimensions.windows(2).all(|w| w[0] < w[1]) {
-        true => Ok(()),
-        false => Err(format!("dimensions must be in increasing order, found {dimensions:?}")),
+    if dimensions.windows(2).all(|w| w[0] < w[1]) {
+        Ok(())
+    } else {
+        Err(format!("dimensions must be in increasing order, found {dimensions:?}"))
     }
 }
 
@@ -124,16 +126,15 @@ impl<'b> Value<'b> {
         // Dimensions of size 1 that are repeated are removed first, because `broadcast` cannot repeat them.
         let to = |d: usize| along[d] as usize;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&d| shape.dims[d] == result.dims[to(d)]).collect();
-        let part = match kept.len() == shape.rank() {
-            true => self,
-            false => {
-                let dims = kept.iter().map(|&d| shape.dims[d]);
-                let mut narrow = ArrayShape::new(shape.element_type, dims);
-                if !shape.is_static() {
-                    narrow.dynamic = kept.iter().map(|&d| shape.is_dynamic_dim(d)).collect();
-                }
-                self.builder.add_at(at, Op::reshape(), &[self], Some(narrow.into()))
+        let part = if kept.len() == shape.rank() {
+            self
+        } else {
+            let dims = kept.iter().map(|&d| shape.dims[d]);
+            let mut narrow = ArrayShape::new(shape.element_type, dims);
+            if !shape.is_static() {
+                narrow.dynamic = kept.iter().map(|&d| shape.is_dynamic_dim(d)).collect();
             }
+            self.builder.add_at(at, Op::reshape(), &[self], Some(narrow.into()))
         };
         let mut whole = ArrayShape::new(shape.element_type, result.dims.iter().copied());
         if !shape.is_static() {

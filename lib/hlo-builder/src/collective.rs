@@ -156,10 +156,7 @@ impl<'b> Value<'b> {
         let is_tuple = operands.first().is_none_or(|o| o.id != self.id);
         let reduced = self.builder.add(op(attributes), &operands);
         // For a tuple of one array, the result is also a tuple.
-        match is_tuple && operands.len() == 1 {
-            true => self.builder.tuple(&[reduced]),
-            false => reduced,
-        }
+        if is_tuple && operands.len() == 1 { self.builder.tuple(&[reduced]) } else { reduced }
     }
 
     /// Adds the arrays of all replicas of a group.

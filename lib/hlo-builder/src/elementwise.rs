@@ -384,9 +384,10 @@ impl<'b, T: Into<Operand<'b>>> std::ops::Shr<T> for Value<'b> {
     #[track_caller]
     fn shr(self, other: T) -> Value<'b> {
         let Some(element_type) = self.element_type("shift-right") else { return self.builder.nothing() };
-        match element_type.is_signed_integer() {
-            true => self.shift_right_arithmetic(other),
-            false => self.shift_right_logical(other),
+        if element_type.is_signed_integer() {
+            self.shift_right_arithmetic(other)
+        } else {
+            self.shift_right_logical(other)
         }
     }
 }

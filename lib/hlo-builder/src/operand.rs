@@ -162,14 +162,17 @@ pub(crate) fn literal(number: Number, element_type: ElementType) -> Option<Liter
             Number::Float(_) => return None,
         };
         let bits = element_type.bit_width();
-        let range = match element_type.is_signed_integer() {
-            true => -(1i128 << (bits - 1))..1i128 << (bits - 1),
-            false => 0..1i128 << bits,
+        let range = if element_type.is_signed_integer() {
+            -(1i128 << (bits - 1))..1i128 << (bits - 1)
+        } else {
+            0..1i128 << bits
         };
-        return match range.contains(&value) {
-            true if element_type.is_signed_integer() => converted(Literal::r0(value as i64)),
-            true => converted(Literal::r0(value as u64)),
-            false => None,
+        return if !range.contains(&value) {
+            None
+        } else if element_type.is_signed_integer() {
+            converted(Literal::r0(value as i64))
+        } else {
+            converted(Literal::r0(value as u64))
         };
     }
     match number {

@@ -64,9 +64,12 @@ pub(crate) fn window(
     padding: &[(i64, i64)],
     dilations: [&[i64]; 2],
 ) -> Result<Window, String> {
-    let checked = |what: &str, length: usize| match length == 0 || length == sizes.len() {
-        true => Ok(()),
-        false => Err(format!("the window has {} dimensions, but there are {length} {what}", sizes.len())),
+    let checked = |what: &str, length: usize| {
+        if length == 0 || length == sizes.len() {
+            Ok(())
+        } else {
+            Err(format!("the window has {} dimensions, but there are {length} {what}", sizes.len()))
+        }
     };
     checked("strides", strides.len())?;
     checked("padding amounts", padding.len())?;

@@ -97,12 +97,11 @@ impl Buffer {
     pub(crate) fn room(shape: &Shape) -> Result<Self, Error> {
         // A run does not write beyond the sizes of a dynamic array, so that memory is zeroed.
         let is_written = shape.as_array().is_some_and(hlo_ir::ArrayShape::is_static);
-        match is_written {
-            true => {
-                let bytes = AlignedBytes::try_room(shape.stored_size()).ok_or_else(|| no_memory(shape))?;
-                Ok(Self::ready(shape.clone(), Arc::new(bytes)))
-            }
-            false => Self::zeros(shape),
+        if is_written {
+            let bytes = AlignedBytes::try_room(shape.stored_size()).ok_or_else(|| no_memory(shape))?;
+            Ok(Self::ready(shape.clone(), Arc::new(bytes)))
+        } else {
+            Self::zeros(shape)
         }
     }
 

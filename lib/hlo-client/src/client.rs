@@ -376,12 +376,11 @@ impl Here {
         if !refused.is_empty() {
             return Err(Error::Diags(refused));
         }
-        let partition = match options.spmd_partitioning {
-            true => {
-                changed = true;
-                Some(partition_with(&mut module, self.custom_partitioner.as_deref())?)
-            }
-            false => None,
+        let partition = if options.spmd_partitioning {
+            changed = true;
+            Some(partition_with(&mut module, self.custom_partitioner.as_deref())?)
+        } else {
+            None
         };
         let module = if changed { Verified::new(&module)? } else { given };
         let prepared = prepare_within(module, engine(options), &options.passes, budget)?.module;

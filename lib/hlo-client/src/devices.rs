@@ -324,8 +324,9 @@ impl LocalProgram {
 
 /// Returns `hosts` if there is one for each device, and otherwise hosts that do nothing.
 fn or_nobody<'a, 'h: 'a>(hosts: Vec<&'h mut dyn Host>, nobody: &'a mut [NoHost]) -> Vec<&'a mut dyn Host> {
-    match hosts.len() == nobody.len() {
-        true => hosts.into_iter().map(|host| host as &mut dyn Host).collect(),
-        false => nobody.iter_mut().map(|host| host as &mut dyn Host).collect(),
+    if hosts.len() == nobody.len() {
+        hosts.into_iter().map(|host| host as &mut dyn Host).collect()
+    } else {
+        nobody.iter_mut().map(|host| host as &mut dyn Host).collect()
     }
 }

@@ -145,9 +145,10 @@ impl LocalProgram {
     /// the parameters.
     pub(crate) fn arguments(&self, buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The interpreter takes arrays of any sizes, unless passes have padded them.
-        match matches!(self.code, Code::Interpreted(_)) && !self.is_padded() {
-            true => Ok(buffers),
-            false => boundary::padded(&self.parameters, &self.placed, buffers),
+        if matches!(self.code, Code::Interpreted(_)) && !self.is_padded() {
+            Ok(buffers)
+        } else {
+            boundary::padded(&self.parameters, &self.placed, buffers)
         }
     }
 
@@ -214,9 +215,10 @@ impl LocalProgram {
     /// Returns the leaves of the result of the last run that wrote to `results`.
     pub(crate) fn leaves(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The sizes of padded results follow the last array.
-        match results.len() > self.result.leaf_count() {
-            true => boundary::cut(&self.result, results),
-            false => Ok(results),
+        if results.len() > self.result.leaf_count() {
+            boundary::cut(&self.result, results)
+        } else {
+            Ok(results)
         }
     }
 
@@ -224,9 +226,10 @@ impl LocalProgram {
     #[cfg(feature = "codegen")]
     pub(crate) fn placed(&self, leaf: usize, buffer: Buffer) -> Result<Buffer, Error> {
         let placed = &self.placed[leaf];
-        match buffer.shape() == placed || placed.as_array().is_none() {
-            true => Ok(buffer),
-            false => Buffer::from_literal(&buffer.into_literal()?, placed),
+        if buffer.shape() == placed || placed.as_array().is_none() {
+            Ok(buffer)
+        } else {
+            Buffer::from_literal(&buffer.into_literal()?, placed)
         }
     }
 
@@ -273,9 +276,10 @@ impl LocalProgram {
 
     /// Converts an error of the interpreter.
     pub(crate) fn evaluation_failure(&self, error: hlo_eval::EvalError) -> Error {
-        match error.is_stopped {
-            true => Error::stopped(&self.module, error.instruction),
-            false => error.to_diag(&self.module).into(),
+        if error.is_stopped {
+            Error::stopped(&self.module, error.instruction)
+        } else {
+            error.to_diag(&self.module).into()
         }
     }
 

@@ -3,10 +3,8 @@
 use hlo_ir::program::{CompileOptions, Engine};
 
 /// The engines of this build. The first one is the default.
-pub const ENGINES: &[Engine] = match cfg!(feature = "codegen") {
-    true => &[Engine::Compiled, Engine::Interpreted],
-    false => &[Engine::Interpreted],
-};
+pub const ENGINES: &[Engine] =
+    if cfg!(feature = "codegen") { &[Engine::Compiled, Engine::Interpreted] } else { &[Engine::Interpreted] };
 
 /// Returns the engine that runs the program.
 pub(crate) fn engine(options: &CompileOptions) -> Engine {

@@ -273,9 +273,10 @@ impl Cut {
     fn put_together(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some((array, tiling)) = self.tiled()? else {
             let first = *parts.first().ok_or("there are no parts")?;
-            return match self.shape.accepts(first.shape()) {
-                true => Ok(first.clone()),
-                false => Err(format!("expected a part of shape {}, found {}", self.shape, first.shape())),
+            return if self.shape.accepts(first.shape()) {
+                Ok(first.clone())
+            } else {
+                Err(format!("expected a part of shape {}, found {}", self.shape, first.shape()))
             };
         };
         let local = tiling.shard(&array.dims);

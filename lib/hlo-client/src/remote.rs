@@ -17,9 +17,10 @@ impl Server {
         let devices = client.devices().into_iter();
         let devices = devices.map(|d| Device::on_server(d.id as usize, d.platform, d.threads as usize));
         let devices: Vec<Device> = devices.collect();
-        match devices.is_empty() {
-            true => Err(Error::new(format!("the server at {} has no device", client.address()))),
-            false => Ok(Self { client, devices }),
+        if devices.is_empty() {
+            Err(Error::new(format!("the server at {} has no device", client.address())))
+        } else {
+            Ok(Self { client, devices })
         }
     }
 

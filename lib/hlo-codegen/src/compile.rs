@@ -263,9 +263,10 @@ pub(crate) fn plan_module(
     memory_limit: u64,
     donation: bool,
 ) -> Result<(Plan, KernelTable), Vec<Diag>> {
-    let plan = match donation {
-        true => hlo_plan::plan_with_donations(module, memory_limit)?,
-        false => hlo_plan::plan(module, memory_limit)?,
+    let plan = if donation {
+        hlo_plan::plan_with_donations(module, memory_limit)?
+    } else {
+        hlo_plan::plan(module, memory_limit)?
     };
     let kernels = KernelTable::new(&module, &plan)?;
     Ok((plan, kernels))

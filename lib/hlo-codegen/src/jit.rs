@@ -297,10 +297,7 @@ pub(crate) unsafe fn translate(
         mlir_sys::mlirRegisterAllLLVMTranslations(context.to_raw());
         let ir: LLVMModuleRef =
             mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), llvm.cast()).cast();
-        match ir.is_null() {
-            true => Err("the module could not be translated to LLVM IR".to_string()),
-            false => Ok(ir),
-        }
+        if ir.is_null() { Err("the module could not be translated to LLVM IR".to_string()) } else { Ok(ir) }
     }
 }
 

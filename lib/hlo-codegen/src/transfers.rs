@@ -123,9 +123,10 @@ impl<'a> Run<'a> {
         };
         let name = format!("`recv-done` `{}`", transfer.name);
         let arrays = self.told(others.receive(transfer.channel, source, &name))?;
-        match arrays.iter().map(Vec::len).eq(sizes) {
-            true => arrays.iter().map(|bytes| copied(bytes)).collect(),
-            false => Err(format!("{name} takes {}, but another value was sent", transfer.shape)),
+        if arrays.iter().map(Vec::len).eq(sizes) {
+            arrays.iter().map(|bytes| copied(bytes)).collect()
+        } else {
+            Err(format!("{name} takes {}, but another value was sent", transfer.shape))
         }
     }
 
@@ -260,10 +261,7 @@ impl Transfers for Run<'_> {
         let transfer = self.transfer(number)?;
         let result = copied(from).and_then(|bytes| {
             self.item.push_back(bytes);
-            match self.item.len() == transfer.arrays {
-                true => self.write(number, transfer),
-                false => Ok(()),
-            }
+            if self.item.len() == transfer.arrays { self.write(number, transfer) } else { Ok(()) }
         });
         self.note(transfer, result)
     }

@@ -74,9 +74,10 @@ fn step(device: &Member<'_>, number: usize, step: Step) -> Result<(), Failure> {
             (group.iter().flat_map(|&d| array(d)[first..first + step.elements].to_vec()).collect(), result)
         }
     };
-    match result == words(&expected) {
-        true => Ok(()),
-        false => Err(Failure::Here(format!("WRONG: device {own}, step {number}"))),
+    if result == words(&expected) {
+        Ok(())
+    } else {
+        Err(Failure::Here(format!("WRONG: device {own}, step {number}")))
     }
 }
 

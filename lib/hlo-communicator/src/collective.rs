@@ -333,9 +333,12 @@ pub fn all_reduce(
     let bytes: usize = arrays.iter().map(|a| a.operand.len()).sum();
     let operands: Vec<&[u8]> = arrays.iter().map(|a| a.operand).collect();
     let shares = |place: usize| {
-        let share = |a: &Reduced<'_>| match bytes <= SMALL || members == 1 {
-            true => 0..a.operand.len(),
-            false => share_of(a.operand.len(), a.element_bytes.max(1), members, place),
+        let share = |a: &Reduced<'_>| {
+            if bytes <= SMALL || members == 1 {
+                0..a.operand.len()
+            } else {
+                share_of(a.operand.len(), a.element_bytes.max(1), members, place)
+            }
         };
         arrays.iter().map(share).collect::<Vec<_>>()
     };

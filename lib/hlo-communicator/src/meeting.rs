@@ -119,9 +119,10 @@ impl<T> Meeting<T> {
         (patience.waited)(since.elapsed());
         let outcome = arrived.and_then(|()| {
             seat.looking.store(round, Ordering::SeqCst);
-            match (patience.failed)() {
-                true => Err(Ended::Failed),
-                false => look(&Offers(&self.seats)).map_err(Ended::GaveUp),
+            if (patience.failed)() {
+                Err(Ended::Failed)
+            } else {
+                look(&Offers(&self.seats)).map_err(Ended::GaveUp)
             }
         });
         if outcome.is_err() {

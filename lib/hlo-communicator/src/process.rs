@@ -467,9 +467,10 @@ impl Communicator for Member<'_> {
             return Err(Failure::Elsewhere);
         }
         let since = Instant::now();
-        self.process.mail.send((channel, self.device, to), arrays, || match self.process.has_failed() {
-            true => Some(Failure::Elsewhere),
-            false => {
+        self.process.mail.send((channel, self.device, to), arrays, || {
+            if self.process.has_failed() {
+                Some(Failure::Elsewhere)
+            } else {
                 let channel = channel.map_or(String::new(), |c| format!(" {c}"));
                 let name = format!(
                     "a send on channel{channel} to device {to}, which has received too little so far,"
@@ -481,9 +482,12 @@ impl Communicator for Member<'_> {
 
     fn receive(&self, channel: Option<i64>, from: usize, name: &str) -> Result<Vec<Vec<u8>>, Failure> {
         let since = Instant::now();
-        self.process.mail.receive((channel, from, self.device), || match self.process.has_failed() {
-            true => Some(Failure::Elsewhere),
-            false => self.process.gives_up(self.device, name, since, &[from]),
+        self.process.mail.receive((channel, from, self.device), || {
+            if self.process.has_failed() {
+                Some(Failure::Elsewhere)
+            } else {
+                self.process.gives_up(self.device, name, since, &[from])
+            }
         })
     }
 }
@@ -498,9 +502,10 @@ fn reduce_share(
 ) -> Result<(), Failure> {
     let own = members[place][array];
     let is_small = own.bytes <= SMALL;
-    let share = match is_small {
-        true => 0..own.bytes,
-        false => collective::share_of(own.bytes, own.element_bytes, members.len(), place),
+    let share = if is_small {
+        0..own.bytes
+    } else {
+        collective::share_of(own.bytes, own.element_bytes, members.len(), place)
     };
     let mut at = share.start;
     let mut operands: Vec<&[u8]> = Vec::with_capacity(members.len());

@@ -166,15 +166,17 @@ impl<'a> Call<'a> {
 }
 
 fn check<T: CallElement>(ty: &ArrayType, what: &str, number: usize) -> Result<(), Error> {
-    match ty.element == T::NAME {
-        true => Ok(()),
-        false => Err(Error(format!("{what} {number} must be of type {}, it is {ty}", T::NAME))),
+    if ty.element == T::NAME {
+        Ok(())
+    } else {
+        Err(Error(format!("{what} {number} must be of type {}, it is {ty}", T::NAME)))
     }
 }
 
 fn aligned<T>(address: *const u8) -> Result<(), Error> {
-    match address.addr().is_multiple_of(align_of::<T>()) {
-        true => Ok(()),
-        false => Err(Error("a buffer is not aligned".into())),
+    if address.addr().is_multiple_of(align_of::<T>()) {
+        Ok(())
+    } else {
+        Err(Error("a buffer is not aligned".into()))
     }
 }

@@ -82,10 +82,9 @@ impl Sizes {
     where
         T: CallElement + Send + Sync + num_traits::Zero + Wrapping,
     {
-        Arc::new(move |call| match self.wide_indices {
-            false => self.run::<T, i32>(call),
-            true => self.run::<T, i64>(call),
-        })
+        Arc::new(
+            move |call| if self.wide_indices { self.run::<T, i64>(call) } else { self.run::<T, i32>(call) },
+        )
     }
 
     fn run<T, I>(&self, call: &mut Call<'_>) -> Result<(), Error>

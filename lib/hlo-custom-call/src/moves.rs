@@ -32,9 +32,12 @@ pub(crate) fn target(name: &str) -> Option<Target> {
         }));
     }
     if SINKS.contains(&name) {
-        return Some(Target::new(|site, _| match site.result_arrays().is_empty() {
-            true => Ok(Arc::new(|_| Ok(()))),
-            false => Err(Error(format!("gives nothing, and no {}", site.result))),
+        return Some(Target::new(|site, _| {
+            if site.result_arrays().is_empty() {
+                Ok(Arc::new(|_| Ok(())))
+            } else {
+                Err(Error(format!("gives nothing, and no {}", site.result)))
+            }
         }));
     }
     CustomCallAttrs::FORWARDING.contains(&name).then(|| {
@@ -68,9 +71,10 @@ impl Move {
     }
 
     pub(crate) fn run(&self, from: &[u8], to: &mut [u8]) {
-        match self.from == self.to {
-            true => to.copy_from_slice(from),
-            false => relay(&self.dims, self.element_bytes, (from, &self.from), (to, &self.to)),
+        if self.from == self.to {
+            to.copy_from_slice(from)
+        } else {
+            relay(&self.dims, self.element_bytes, (from, &self.from), (to, &self.to))
         }
     }
 }

@@ -73,9 +73,10 @@ pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> 
         // value is not used.
         position = i64::wrapping_add(i64::wrapping_mul(position, size), i);
     }
-    match inside {
-        true => Ok(position as usize),
-        false => Err(EvalError::internal(format!("index {index:?} of an array of sizes {dims:?}"))),
+    if inside {
+        Ok(position as usize)
+    } else {
+        Err(EvalError::internal(format!("index {index:?} of an array of sizes {dims:?}")))
     }
 }
 

@@ -380,10 +380,12 @@ impl Builder<'_> {
                 if from == to {
                     continue;
                 }
-                let label = match control {
-                    true => String::new(),
-                    false if source.element.is_empty() => label::short_shape(&self.module[o].shape),
-                    false => format!("{} {}", source.element, label::short_shape(&self.module[o].shape)),
+                let label = if control {
+                    String::new()
+                } else if source.element.is_empty() {
+                    label::short_shape(&self.module[o].shape)
+                } else {
+                    format!("{} {}", source.element, label::short_shape(&self.module[o].shape))
                 };
                 if group.members.len() > 1 || boxes.drawn[from].members.len() > 1 {
                     values.entry((from, control)).or_default().insert((source.node, label));

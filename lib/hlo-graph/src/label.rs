@@ -48,9 +48,10 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
 /// Returns the text, with the beginning cut off if it is longer than `max`.
 pub(crate) fn cut_front(text: &str, max: usize) -> String {
     let count = text.chars().count();
-    match count > max {
-        true => ['…'].into_iter().chain(text.chars().skip(count + 1 - max)).collect(),
-        false => text.to_owned(),
+    if count > max {
+        ['…'].into_iter().chain(text.chars().skip(count + 1 - max)).collect()
+    } else {
+        text.to_owned()
     }
 }
 
@@ -94,9 +95,10 @@ pub(crate) fn head(module: &Module, id: InstrId) -> String {
 
 /// Returns a one-word description of a small computation: the opcode of its root.
 fn function(module: &Module, computation: ComputationId) -> String {
-    match module.has_root(computation) {
-        true => module[module[computation].root()].opcode().name().to_string(),
-        false => module[computation].name.to_string(),
+    if module.has_root(computation) {
+        module[module[computation].root()].opcode().name().to_string()
+    } else {
+        module[computation].name.to_string()
     }
 }
 

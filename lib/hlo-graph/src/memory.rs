@@ -235,10 +235,8 @@ fn describe(piece: &Piece) -> String {
 /// Formats ranges of steps for display: `3 to 7, 12`.
 pub fn spans(live: &[(usize, usize)]) -> String {
     const SHOWN: usize = 4;
-    let one = |&(from, to): &(usize, usize)| match from == to {
-        true => from.to_string(),
-        false => format!("{from} to {to}"),
-    };
+    let one =
+        |&(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from} to {to}") };
     let mut all: Vec<String> = live.iter().take(SHOWN).map(one).collect();
     all.extend((live.len() > SHOWN).then(|| format!("… {} more", live.len() - SHOWN)));
     all.join(", ")

@@ -70,10 +70,7 @@ pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
 pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let divisor = scale(&mut a);
-    let computed = match a.values().iter().all(|z| z.is_number()) {
-        true => eigen(&a, left, right)?,
-        false => None,
-    };
+    let computed = if a.values().iter().all(|z| z.is_number()) { eigen(&a, left, right)? } else { None };
     let failed = computed.is_none();
     let (values, vectors) = match computed {
         Some((values, vectors)) => (values.into_iter().map(|z| times(z, divisor)).collect(), vectors),
@@ -85,9 +82,10 @@ pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Resu
     let parts = |part: fn(T::Wide) -> T::Part| -> Result<Data<T>, Error> {
         vector(&values.iter().map(|&z| part(z)).collect::<Vec<_>>()).map(Data::Parts)
     };
-    let mut results = match T::COMPLEX {
-        true => vec![Data::Wide(vector(&values)?)],
-        false => vec![parts(T::Wide::re)?, parts(T::Wide::im)?],
+    let mut results = if T::COMPLEX {
+        vec![Data::Wide(vector(&values)?)]
+    } else {
+        vec![parts(T::Wide::re)?, parts(T::Wide::im)?]
     };
     results.extend(vectors.map(Data::Wide));
     results.push(Data::Integers(vec![i32::from(failed)]));
@@ -111,11 +109,10 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     {
         return Ok(Some(found));
     }
-    let computed = match T::COMPLEX {
-        true => {
-            complex_eigen::<T>(a.values().iter().map(|z| Complex::new(z.re(), z.im())), n, [left, right])?
-        }
-        false => real_eigen::<T>(a.values().iter().map(|z| z.re()), n, [left, right])?,
+    let computed = if T::COMPLEX {
+        complex_eigen::<T>(a.values().iter().map(|z| Complex::new(z.re(), z.im())), n, [left, right])?
+    } else {
+        real_eigen::<T>(a.values().iter().map(|z| z.re()), n, [left, right])?
     };
     let Some((values, vectors)) = computed else { return Ok(None) };
     let wide = |z: &Complex<T::Part>| T::Wide::new(z.re, z.im);

@@ -44,10 +44,7 @@ pub(crate) fn are_eigenvectors<T: Scalar>(
     let mut product = vec![T::Wide::ZERO; n];
     for j in 0..n {
         for (i, &z) in a.column(j).iter().enumerate() {
-            match left {
-                true => product[j] += wide(z).conj() * sum[i],
-                false => product[i] += wide(z) * sum[j],
-            }
+            if left { product[j] += wide(z).conj() * sum[i] } else { product[i] += wide(z) * sum[j] }
         }
     }
     let tolerance = exact::<T::Part>(64.0 * (n * n) as f64) * <T::Part as Float>::epsilon() * largest_size(a);
@@ -67,9 +64,10 @@ pub(crate) fn of_schur_form<T: Scalar>(
     let balance = Balance::permute_and_scale(&mut a);
     let Ok([t, q]) = schur(a, wanted[0] || wanted[1])? else { return Ok(None) };
     let [re, im] = pairs(&t);
-    let values: Vec<T::Wide> = match T::COMPLEX {
-        true => re.iter().map(|z| T::Wide::new(z.re(), z.im())).collect(),
-        false => re.iter().zip(&im).map(|(re, im)| T::Wide::new(re.re(), im.re())).collect(),
+    let values: Vec<T::Wide> = if T::COMPLEX {
+        re.iter().map(|z| T::Wide::new(z.re(), z.im())).collect()
+    } else {
+        re.iter().zip(&im).map(|(re, im)| T::Wide::new(re.re(), im.re())).collect()
     };
     if wanted == [false; 2] {
         return Ok(Some((values, [None, None])));

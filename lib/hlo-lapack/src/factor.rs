@@ -110,10 +110,7 @@ pub(crate) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Er
     }
     for j in 0..n {
         for i in j..n {
-            match lower {
-                true => a.set(i, j, l.get(i, j)),
-                false => a.set(j, i, l.get(i, j).conj()),
-            }
+            if lower { a.set(i, j, l.get(i, j)) } else { a.set(j, i, l.get(i, j).conj()) }
         }
     }
     Ok(0)

@@ -149,9 +149,10 @@ pub(crate) fn ormqr<T: Scalar>(
     let inverse = inverse == left;
     let columns = 0..x.columns();
     let apply = |panel| Reflectors::of(a, tau, panel)?.apply(&mut x, columns.clone(), inverse);
-    match inverse {
-        true => panels(tau.len()).try_for_each(apply)?,
-        false => panels(tau.len()).rev().try_for_each(apply)?,
+    if inverse {
+        panels(tau.len()).try_for_each(apply)?
+    } else {
+        panels(tau.len()).rev().try_for_each(apply)?
     }
     if left { Ok(x) } else { adjoint(&x) }
 }

@@ -69,11 +69,10 @@ impl<T: Scalar> Reflectors<T> {
         let mut block = to.as_mut().submatrix_mut(self.first, columns.start, self.v.rows(), columns.len());
         by_faer(|| {
             matmul(products.as_mut(), Accum::Replace, v.adjoint(), block.rb(), one, Par::Seq);
-            match inverse {
-                true => {
-                    matmul(factors.as_mut(), Accum::Replace, t.adjoint(), products.as_ref(), one, Par::Seq)
-                }
-                false => matmul(factors.as_mut(), Accum::Replace, t, products.as_ref(), one, Par::Seq),
+            if inverse {
+                matmul(factors.as_mut(), Accum::Replace, t.adjoint(), products.as_ref(), one, Par::Seq)
+            } else {
+                matmul(factors.as_mut(), Accum::Replace, t, products.as_ref(), one, Par::Seq)
             }
             matmul(block.rb_mut(), Accum::Add, v, factors.as_ref(), -one, Par::Seq);
         });

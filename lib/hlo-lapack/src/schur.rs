@@ -38,10 +38,7 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
         Err(_) => [not_a_number(n, n)?, not_a_number(of_vectors, of_vectors)?],
     };
     a.values_mut().iter_mut().for_each(|z| *z = times(*z, divisor));
-    let values = match T::COMPLEX {
-        true => vec![eigenvalues(&a)],
-        false => pairs(&a).to_vec(),
-    };
+    let values = if T::COMPLEX { vec![eigenvalues(&a)] } else { pairs(&a).to_vec() };
     let mut results = vec![Data::Elements(a), if vectors { Data::Elements(q) } else { Data::Zeros }];
     for values in values {
         results.push(Data::Elements(vector(&values)?));
@@ -62,14 +59,13 @@ pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<
     for j in 0..n {
         a.column_mut(j)[(j + 2).min(n)..].fill(T::ZERO);
     }
-    let info = match T::COMPLEX {
-        true => single_shift::triangularize(&mut a, &mut q),
-        false => {
-            let (mut h, mut z): (Matrix<T::Part>, _) = (converted(&a)?, converted(&q)?);
-            let info = double_shift::triangularize(&mut h, &mut z);
-            [a, q] = [converted(&h)?, converted(&z)?];
-            info
-        }
+    let info = if T::COMPLEX {
+        single_shift::triangularize(&mut a, &mut q)
+    } else {
+        let (mut h, mut z): (Matrix<T::Part>, _) = (converted(&a)?, converted(&q)?);
+        let info = double_shift::triangularize(&mut h, &mut z);
+        [a, q] = [converted(&h)?, converted(&z)?];
+        info
     };
     Ok(if info == 0 { Ok([a, q]) } else { Err(info) })
 }

@@ -51,9 +51,10 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     }
     if info != 0 {
         let parts = not_a_number(k, 1)?;
-        let [u, vt] = match none {
-            true => [Data::Zeros, Data::Zeros],
-            false => [Data::Elements(not_a_number(m, width.0)?), Data::Elements(not_a_number(width.1, n)?)],
+        let [u, vt] = if none {
+            [Data::Zeros, Data::Zeros]
+        } else {
+            [Data::Elements(not_a_number(m, width.0)?), Data::Elements(not_a_number(width.1, n)?)]
         };
         return Ok(vec![Data::Elements(a), Data::Parts(parts), u, vt, Data::Integers(vec![info])]);
     }

@@ -358,10 +358,14 @@ fn same_arrays_of_numbers(way: Way, a: &Array, b: &Array, what: &str) {
 #[track_caller]
 fn spectral(way: Way, a: &Matrix, lower: bool, [v, w]: [&Matrix; 2], what: &str) {
     let n = a.rows;
-    let h = Matrix::new(n, n, |i, j| match (i >= j) == lower {
-        _ if i == j => C::from(a.get(i, i).re),
-        true => a.get(i, j),
-        false => a.get(j, i).conj(),
+    let h = Matrix::new(n, n, |i, j| {
+        if i == j {
+            C::from(a.get(i, i).re)
+        } else if (i >= j) == lower {
+            a.get(i, j)
+        } else {
+            a.get(j, i).conj()
+        }
     });
     equal(way, &v.times(&Matrix::diagonal(n, n, &w.values)).times(&v.adjoint()), &h, what);
     equal(way, &v.adjoint().times(v), &Matrix::identity(n), what);

@@ -334,9 +334,10 @@ impl Places {
     /// Returns the first position at which an instruction uses another one as an operand.
     fn first(&self, module: &Module, user: InstrId, operand: InstrId) -> Option<usize> {
         let operands = &module[user].operands;
-        match operands.len() >= Self::LONG {
-            true => self.0.get(&(user, operand)).copied(),
-            false => operands.iter().position(|&o| o == operand),
+        if operands.len() >= Self::LONG {
+            self.0.get(&(user, operand)).copied()
+        } else {
+            operands.iter().position(|&o| o == operand)
         }
     }
 }

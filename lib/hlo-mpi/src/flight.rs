@@ -100,10 +100,7 @@ impl Landing {
 
     fn is_complete(&mut self) -> Result<bool, Failure> {
         while let Some(request) = self.requests.last_mut() {
-            match request.is_complete()? {
-                true => drop(self.requests.pop()),
-                false => return Ok(false),
-            }
+            if request.is_complete()? { drop(self.requests.pop()) } else { return Ok(false) }
         }
         Ok(true)
     }
@@ -339,10 +336,7 @@ impl Outgoing {
     pub(crate) fn is_complete(&mut self) -> Result<bool, Failure> {
         let mut n = 0;
         while let Some(request) = self.requests.get_mut(n) {
-            match request.is_complete()? {
-                true => drop(self.requests.swap_remove(n)),
-                false => n += 1,
-            }
+            if request.is_complete()? { drop(self.requests.swap_remove(n)) } else { n += 1 }
         }
         if self.requests.is_empty() {
             self.kept.clear();

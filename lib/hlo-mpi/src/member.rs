@@ -80,12 +80,11 @@ impl<'r> MpiMember<'r> {
         awaited: &[usize],
         unfinished: impl FnOnce() -> Vec<usize>,
     ) -> Result<(), Failure> {
-        let missing = match awaited.is_empty() {
-            true => {
-                wait.ended_since = None;
-                unfinished()
-            }
-            false => awaited.to_vec(),
+        let missing = if awaited.is_empty() {
+            wait.ended_since = None;
+            unfinished()
+        } else {
+            awaited.to_vec()
         };
         if wait.shown != missing {
             self.run.world.show(self.device, wait.name, &missing, self.run.table.devices());
@@ -153,9 +152,10 @@ impl<'r> MpiMember<'r> {
                         )));
                     }
                     rounds[device] += 1;
-                    match header.words[1] == rounds[device] {
-                        true => Ok(()),
-                        false => Err(Failure::Here(format!("internal error: {name} has lost a message"))),
+                    if header.words[1] == rounds[device] {
+                        Ok(())
+                    } else {
+                        Err(Failure::Here(format!("internal error: {name} has lost a message")))
                     }
                 };
                 is_new |= incoming.poll(lane, pool, &counted, &mut expected)?;

@@ -82,10 +82,7 @@ impl Comm {
             let color = if in_it { 0 } else { ffi::RSMPI_UNDEFINED };
             let key = int(key, "a place")?;
             check("MPI_Comm_split", ffi::MPI_Comm_split(self.0, color, key, comm.as_mut_ptr()))?;
-            match in_it {
-                true => Comm(comm.assume_init()).returning_errors().map(Some),
-                false => Ok(None),
-            }
+            if in_it { Comm(comm.assume_init()).returning_errors().map(Some) } else { Ok(None) }
         }
     }
 

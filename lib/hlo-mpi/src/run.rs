@@ -291,10 +291,7 @@ impl<'a> Run<'a> {
         let mut posted = std::mem::take(&mut *locked(&self.posted));
         let mut n = 0;
         while let Some(outgoing) = posted.get_mut(n) {
-            match outgoing.is_complete()? {
-                true => drop(posted.swap_remove(n)),
-                false => n += 1,
-            }
+            if outgoing.is_complete()? { drop(posted.swap_remove(n)) } else { n += 1 }
         }
         locked(&self.posted).append(&mut posted);
         for device in self.local.clone().filter(|&d| self.has_device_ended(d)) {

@@ -73,10 +73,7 @@ impl Header {
         let header = Header { words: [first, second], sizes };
         let rest = message.get((3 + count) * 8..).ok_or_else(malformed)?;
         let expected = if header.is_whole() { header.sizes.iter().sum::<u64>() } else { 0 };
-        match rest.len() as u64 == expected {
-            true => Ok((header, rest)),
-            false => Err(malformed()),
-        }
+        if rest.len() as u64 == expected { Ok((header, rest)) } else { Err(malformed()) }
     }
 }
 

@@ -159,10 +159,7 @@ impl Engines {
 
     /// Returns the executable for a run. Compiles the program first if necessary.
     pub fn of(&self, turn: Turn, program: &Program) -> &Executable {
-        match turn < self.compiled_from {
-            true => &self.first,
-            false => self.compiled(program).unwrap_or(&self.first),
-        }
+        if turn < self.compiled_from { &self.first } else { self.compiled(program).unwrap_or(&self.first) }
     }
 
     /// Returns the compiled program. Compiles it if necessary. Returns `None` if the program cannot be
@@ -237,9 +234,10 @@ impl Calls {
         let instructions = module.computations().flat_map(|c| module[c].instructions());
         let calls = instructions.map(|&i| match &module[i].op {
             Op::CustomCall(call) => {
-                match hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name) {
-                    true => Self::Python,
-                    false => Self::Handlers,
+                if hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name) {
+                    Self::Python
+                } else {
+                    Self::Handlers
                 }
             }
             _ => Self::Nobody,

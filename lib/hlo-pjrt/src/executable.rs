@@ -50,9 +50,10 @@ impl Texts {
 
     /// Returns the two lists. Both are null if there are no texts.
     pub fn pointers(&self) -> (*const *const u8, *const usize) {
-        match self.addresses.is_empty() {
-            true => (ptr::null(), ptr::null()),
-            false => (self.addresses.as_ptr(), self.sizes.as_ptr()),
+        if self.addresses.is_empty() {
+            (ptr::null(), ptr::null())
+        } else {
+            (self.addresses.as_ptr(), self.sizes.as_ptr())
         }
     }
 }
@@ -234,9 +235,10 @@ impl LoadedExecutable {
     /// # Errors
     /// The executable was deleted.
     pub fn program(&self) -> Result<&Arc<Program>> {
-        match self.is_deleted() {
-            false => Ok(&self.program),
-            true => Err(Fault::invalid("the executable has been deleted")),
+        if self.is_deleted() {
+            Err(Fault::invalid("the executable has been deleted"))
+        } else {
+            Ok(&self.program)
         }
     }
 

@@ -307,12 +307,11 @@ struct Owned {
 
 impl Owned {
     fn argument(&mut self) -> Argument<'_> {
-        match self.is_donated {
-            true => {
-                let nothing = Array::zeros(&Shape::Token).unwrap_or_else(|_| self.array.clone());
-                Argument::Donated(std::mem::replace(&mut self.array, nothing))
-            }
-            false => Argument::Kept(&self.array),
+        if self.is_donated {
+            let nothing = Array::zeros(&Shape::Token).unwrap_or_else(|_| self.array.clone());
+            Argument::Donated(std::mem::replace(&mut self.array, nothing))
+        } else {
+            Argument::Kept(&self.array)
         }
     }
 }

@@ -208,10 +208,7 @@ impl Platform {
     /// # Errors
     /// Both handles are null, or one belongs to another client.
     pub fn place(&self, memory: Handle<Memory>, device: Handle<Device>) -> Result<usize> {
-        match memory.is_null() {
-            false => self.memory(memory),
-            true => Ok(self.default_memory(self.device(device)?)),
-        }
+        if memory.is_null() { Ok(self.default_memory(self.device(device)?)) } else { self.memory(memory) }
     }
 
     /// Returns the number of the default memory of a device.

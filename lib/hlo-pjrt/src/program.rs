@@ -140,10 +140,11 @@ impl Program {
             platform: platform.clone(),
             fingerprint: fingerprint(&module, &options),
             donated: donated(&module),
-            calls: match is_partitioned_by_caller(&module, &options) {
+            calls: if is_partitioned_by_caller(&module, &options) {
                 // The partitioned program may call arbitrary functions of the caller.
-                true => Calls::Python,
-                false => Calls::of(&module),
+                Calls::Python
+            } else {
+                Calls::of(&module)
             },
             replicas: count(module.header.replica_count.0),
             partitions: count(module.header.num_partitions.0),

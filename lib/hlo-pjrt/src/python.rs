@@ -339,9 +339,10 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
         let shape = literal.shape().clone();
         let at = literal.bytes().as_ptr();
         // A result that the program forwards from a parameter is still in the caller's memory, so copy it.
-        let result = match lent.iter().any(|range| range.contains(&at)) {
-            true => Buffer::from_slice(literal.bytes(), &shape),
-            false => Buffer::from_literal(&literal, &shape),
+        let result = if lent.iter().any(|range| range.contains(&at)) {
+            Buffer::from_slice(literal.bytes(), &shape)
+        } else {
+            Buffer::from_literal(&literal, &shape)
         };
         results.push(result.map_err(failed)?);
     }

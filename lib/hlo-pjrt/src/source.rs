@@ -44,9 +44,10 @@ impl Source {
             Ok(part.to_vec())
         };
         let (format, code, options) = (part()?, part()?, part()?);
-        match rest.is_empty() {
-            true => Ok(Self { format: String::from_utf8(format).map_err(|_| wrong())?, code, options }),
-            false => Err(wrong()),
+        if rest.is_empty() {
+            Ok(Self { format: String::from_utf8(format).map_err(|_| wrong())?, code, options })
+        } else {
+            Err(wrong())
         }
     }
 }

@@ -148,9 +148,10 @@ impl Line<'_> {
                 Step::Runtime(r) => self.keep(Some(r.instruction), "runtime"),
                 Step::Copy { from, to, bytes } => {
                     let class = |b: &BufId| self.assigned.classes.of(*b);
-                    match class(from) == class(to) || *bytes == 0 {
-                        true => self.positions += 1,
-                        false => self.keep(self.maker(*from), "copy"),
+                    if class(from) == class(to) || *bytes == 0 {
+                        self.positions += 1
+                    } else {
+                        self.keep(self.maker(*from), "copy")
                     }
                 }
                 Step::While { instruction, condition, body, .. } => {

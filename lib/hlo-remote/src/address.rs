@@ -71,9 +71,10 @@ impl FromStr for Address {
             None => host,
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-        match !host.is_empty() && host.chars().all(is_name) {
-            true => Ok(Address::Tcp { host: host.to_string(), port }),
-            false => Err(expected()),
+        if !host.is_empty() && host.chars().all(is_name) {
+            Ok(Address::Tcp { host: host.to_string(), port })
+        } else {
+            Err(expected())
         }
     }
 }

@@ -220,9 +220,6 @@ impl RemoteExecutable {
 
     fn check_count(&self, found: usize) -> Result<(), Error> {
         let expected = self.parameters().len();
-        match expected == found {
-            true => Ok(()),
-            false => Err(Error::argument_count(expected, found)),
-        }
+        if expected == found { Ok(()) } else { Err(Error::argument_count(expected, found)) }
     }
 }

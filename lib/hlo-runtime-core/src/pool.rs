@@ -143,22 +143,24 @@ impl Pool {
     pub(crate) fn run(&self, chunks: usize, body: &Body<'_>) {
         let shared = &*self.shared;
         let may_have_help = !self.workers.is_empty() && chunks > 1 && !IN_LOOP.get();
-        let stand = match may_have_help {
-            true => shared.stands.iter().find(|stand| !stand.busy.swap(true, Ordering::Acquire)),
-            false => None,
+        let stand = if may_have_help {
+            shared.stands.iter().find(|stand| !stand.busy.swap(true, Ordering::Acquire))
+        } else {
+            None
         };
         let Some(stand) = stand else { return (0..chunks).for_each(body) };
         // SAFETY: this thread owns `busy`.
         let account = unsafe { &mut *stand.account.get() };
         let start = Instant::now();
-        let result = match account.is_help_welcome(start) {
-            true => self.run_with_help(stand, 0, chunks, body, start, account),
-            false => match run_alone(chunks, body, start) {
+        let result = if account.is_help_welcome(start) {
+            self.run_with_help(stand, 0, chunks, body, start, account)
+        } else {
+            match run_alone(chunks, body, start) {
                 Ok(done) if done < chunks => {
                     self.run_with_help(stand, done, chunks, body, Instant::now(), account)
                 }
                 result => result.map(|_| ()),
-            },
+            }
         };
         shared.spins.store(if account.is_in_debt() { 0 } else { self.spins }, Ordering::Relaxed);
         stand.busy.store(false, Ordering::Release);

@@ -58,12 +58,16 @@ pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
     let scale = operands.iter().map(magnitude).fold(0.0, f64::max);
     match opcode {
         // Elementwise functions.
-        _ if !sums(opcode) => match operands.iter().any(|o| widest(o.shape()).is_complex()) {
-            // Parts of very different magnitudes overflow or vanish with one algorithm and not with another.
-            true if !moderate(operands) => Bound::Open,
-            true => near(ty, 8.0 * ULPS, 0.0),
-            false => near(ty, ULPS, 0.0),
-        },
+        _ if !sums(opcode) => {
+            if !operands.iter().any(|o| widest(o.shape()).is_complex()) {
+                near(ty, ULPS, 0.0)
+            } else if moderate(operands) {
+                near(ty, 8.0 * ULPS, 0.0)
+            } else {
+                // Parts of very different magnitudes overflow or vanish with one algorithm and not with another.
+                Bound::Open
+            }
+        }
         _ if exact_combiner(module, id) => Bound::Numbers,
         _ if chooses(&instr.op) && !ty.is_complex() => Bound::Numbers,
         // Every partial sum is rounded, saturated or becomes a NaN.

@@ -321,9 +321,10 @@ pub fn exchanges(counts: (usize, usize), ty: ElementType) -> Program {
         let number = |device: usize| if by_partition { device % counts.1 } else { device / counts.1 };
         let from = |device: usize| {
             let source = (number(device) + count - 1) % count;
-            match by_partition {
-                true => device / counts.1 * counts.1 + source,
-                false => source * counts.1 + device % counts.1,
+            if by_partition {
+                device / counts.1 * counts.1 + source
+            } else {
+                source * counts.1 + device % counts.1
             }
         };
         for pairs in [count, count / 2] {

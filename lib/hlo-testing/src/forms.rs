@@ -84,10 +84,12 @@ fn with_other_strings(
         let line = before.rsplit('\n').next().unwrap_or_default();
         out.push_str(before);
         out.push('"');
-        match may_change(line) && numbers.one_in(one_in) {
-            true if numbers.one_in(50) => out.push_str(&long),
-            true => out.push_str(&escape(numbers.pick(TEXTS))),
-            false => out.push_str(&after[..end]),
+        if !(may_change(line) && numbers.one_in(one_in)) {
+            out.push_str(&after[..end])
+        } else if numbers.one_in(50) {
+            out.push_str(&long)
+        } else {
+            out.push_str(&escape(numbers.pick(TEXTS)))
         }
         out.push('"');
         rest = after.get(end + 1..).unwrap_or_default();

@@ -60,8 +60,9 @@ fn bits(ty: ElementType, kind: Kind, numbers: &mut Numbers) -> u64 {
     };
     // Signed sub-byte numbers are sign-extended to a byte.
     let unused = 64 - ty.bit_width();
-    match ty.is_signed_integer() {
-        true => (value << unused >> unused) as u64,
-        false => value as u64 & (u64::MAX >> unused),
+    if ty.is_signed_integer() {
+        (value << unused >> unused) as u64
+    } else {
+        value as u64 & (u64::MAX >> unused)
     }
 }

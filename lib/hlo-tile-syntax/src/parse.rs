@@ -79,10 +79,7 @@ pub fn parse_python(text: &str) -> Result<File, Diag> {
     // Only whole lines were replaced with blanks.
     let tile = String::from_utf8(tile).map_err(|_| Diag::error("the text is not UTF-8"))?;
     let file = file(&tile, functions, python)?;
-    match file.functions.iter().any(|f| f.python.is_none()) {
-        true => Ok(file),
-        false => Err(explain(&error, &lines)),
-    }
+    if file.functions.iter().any(|f| f.python.is_none()) { Ok(file) } else { Err(explain(&error, &lines)) }
 }
 
 /// Returns the logical lines of a text.
@@ -361,9 +358,10 @@ fn element(piece: Piece<'_>) -> Result<Expr, Diag> {
             Rule::star => starred = true,
             _ => {
                 let inner = expression(part)?;
-                return Ok(match starred {
-                    true => Expr { kind: ExprKind::Starred(Box::new(inner)), span: whole },
-                    false => inner,
+                return Ok(if starred {
+                    Expr { kind: ExprKind::Starred(Box::new(inner)), span: whole }
+                } else {
+                    inner
                 });
             }
         }

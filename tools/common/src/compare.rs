@@ -254,9 +254,10 @@ impl fmt::Display for Comparison {
         let percent = |n: usize| 100.0 * n as f64 / self.elements.max(1) as f64;
         let Tolerance { rtol, atol } = self.tolerance;
         write!(f, "{} of {} elements ({:.4}%) ", self.mismatches, self.elements, percent(self.mismatches))?;
-        match rtol == 0.0 && atol == 0.0 {
-            true => writeln!(f, "differ in {}", self.shape)?,
-            false => writeln!(f, "differ by more than {atol:e} + {rtol:e} * |expected| in {}", self.shape)?,
+        if rtol == 0.0 && atol == 0.0 {
+            writeln!(f, "differ in {}", self.shape)?
+        } else {
+            writeln!(f, "differ by more than {atol:e} + {rtol:e} * |expected| in {}", self.shape)?
         }
         if let Some(w) = &self.worst {
             let index: Vec<String> = w.index.iter().map(i64::to_string).collect();

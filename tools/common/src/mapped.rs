@@ -61,9 +61,10 @@ impl FileBytes {
     /// there is not enough memory for a copy.
     pub fn elements(&self, range: Range<usize>) -> Option<AlignedBytes> {
         let bytes = self.get(range.clone())?;
-        match bytes.len() >= COPIED && bytes.as_ptr().addr().is_multiple_of(align_of::<u128>()) {
-            true => Some(AlignedBytes::from_owner(Part { file: self.clone(), range })),
-            false => AlignedBytes::try_from_slice(bytes),
+        if bytes.len() >= COPIED && bytes.as_ptr().addr().is_multiple_of(align_of::<u128>()) {
+            Some(AlignedBytes::from_owner(Part { file: self.clone(), range }))
+        } else {
+            AlignedBytes::try_from_slice(bytes)
         }
     }
 }

@@ -70,9 +70,10 @@ impl Npz {
         {
             let checksum = file.crc32();
             let array = npy::read_mapped(&self.file, part.clone(), shape)?;
-            return match crc32fast::hash(&self.file[part]) == checksum {
-                true => Ok(array),
-                false => Err("the array is damaged: invalid checksum".to_string()),
+            return if crc32fast::hash(&self.file[part]) == checksum {
+                Ok(array)
+            } else {
+                Err("the array is damaged: invalid checksum".to_string())
             };
         }
         let array = npy::read(&mut file, shape)?;

@@ -34,9 +34,8 @@ pub fn references(d: &Document, position: Position, with_definition: bool) -> Op
 /// Returns all occurrences of the item named at a position.
 pub fn highlights(d: &Document, position: Position) -> Option<Vec<DocumentHighlight>> {
     let found = d.reading().occurrences(d.offset(position)).into_iter();
-    let kind = |is_definition| match is_definition {
-        true => DocumentHighlightKind::WRITE,
-        false => DocumentHighlightKind::READ,
+    let kind = |is_definition| {
+        if is_definition { DocumentHighlightKind::WRITE } else { DocumentHighlightKind::READ }
     };
     let highlight = |o: crate::language::Occurrence| DocumentHighlight {
         range: d.range(o.range),

@@ -173,9 +173,10 @@ fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Lea
     let mut looks = MAX_LOOKS;
     for (leaf, array) in arrays.iter().enumerate() {
         for (position, class) in specials(array) {
-            let from = match operands.iter().all(Option::is_none) {
-                true => Class::Finite,
-                false => worst(module, id, position, operands, &mut looks)?,
+            let from = if operands.iter().all(Option::is_none) {
+                Class::Finite
+            } else {
+                worst(module, id, position, operands, &mut looks)?
             };
             // An infinity computed from a NaN does not count.
             if from < class {
@@ -240,14 +241,18 @@ fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec
 /// Describes elements: all if they are few, otherwise the first ones and the range.
 fn elements(array: &Literal, positions: &[usize]) -> String {
     let dims = array.shape().as_array().map_or(&[][..], |a| &a.dims);
-    let one = |&p: &usize| match dims.is_empty() {
-        true => text_at(array, p),
-        false => format!("{} = {}", index(dims, p), text_at(array, p)),
+    let one = |&p: &usize| {
+        if dims.is_empty() {
+            text_at(array, p)
+        } else {
+            format!("{} = {}", index(dims, p), text_at(array, p))
+        }
     };
     if positions.len() <= SHOWN {
-        return match positions.is_empty() {
-            true => "no elements".to_string(),
-            false => positions.iter().map(one).collect::<Vec<_>>().join(", "),
+        return if positions.is_empty() {
+            "no elements".to_string()
+        } else {
+            positions.iter().map(one).collect::<Vec<_>>().join(", ")
         };
     }
     let all: Vec<f64> = numbers::numbers(array).collect();

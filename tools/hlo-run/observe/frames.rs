@@ -114,9 +114,10 @@ impl<'m> Frames<'m> {
                 selector.and_then(|s| s.shape().as_array()).is_some_and(|s| s.element_type.is_pred());
             let last = a.branches().len().saturating_sub(1);
             // For a pred, the first branch is for true. A number out of range selects the last branch.
-            frame.branch = match by_pred {
-                true => usize::from(number == 0),
-                false => usize::try_from(number).unwrap_or(last).min(last),
+            frame.branch = if by_pred {
+                usize::from(number == 0)
+            } else {
+                usize::try_from(number).unwrap_or(last).min(last)
             };
             frame.arguments = frame.arguments.into_iter().skip(frame.branch + 1).take(1).collect();
         }

@@ -51,9 +51,8 @@ fn may_be_special(ty: ElementType, bytes: &[u8]) -> bool {
 
 /// Returns the class of one element.
 pub fn class_at(array: &Literal, position: usize) -> Class {
-    element(array, position).map_or(Class::Finite, |(ty, bytes)| match has_specials(ty) {
-        true => Class::of(value(ty, bytes)),
-        false => Class::Finite,
+    element(array, position).map_or(Class::Finite, |(ty, bytes)| {
+        if has_specials(ty) { Class::of(value(ty, bytes)) } else { Class::Finite }
     })
 }
 

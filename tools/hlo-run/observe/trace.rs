@@ -52,10 +52,7 @@ impl Summary {
                 continue;
             }
             (self.min, self.max) = (self.min.min(number), self.max.max(number));
-            match number.is_finite() {
-                true => self.sum += number,
-                false => self.infinities += 1,
-            }
+            if number.is_finite() { self.sum += number } else { self.infinities += 1 }
         }
     }
 

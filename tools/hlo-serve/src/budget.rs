@@ -77,10 +77,7 @@ impl Budget for CompileBudget {
             return Err("the compilation was stopped".to_string());
         }
         let bytes = self.held().saturating_add(more);
-        match bytes <= self.charged.load(Ordering::Relaxed) {
-            true => Ok(()),
-            false => self.grow(bytes),
-        }
+        if bytes <= self.charged.load(Ordering::Relaxed) { Ok(()) } else { self.grow(bytes) }
     }
 
     fn watch(&self) -> Option<Arc<Watch>> {

@@ -51,9 +51,10 @@ impl Meter {
     fn take(&mut self, bytes: u64) -> Result<(), Status> {
         let Some(charge) = &mut self.charge else {
             self.charged = self.charged.saturating_add(bytes);
-            return match self.charged <= WITHOUT_SESSION {
-                true => Ok(()),
-                false => Err(Status::unauthenticated("a call without a session has a small message only")),
+            return if self.charged <= WITHOUT_SESSION {
+                Ok(())
+            } else {
+                Err(Status::unauthenticated("a call without a session has a small message only"))
             };
         };
         let most = self.message.saturating_mul(self.bytes_per_byte);

@@ -283,20 +283,22 @@ impl RunState {
 }
 
 fn check_buffers(there: usize, more: usize, limit: usize) -> Result<(), Status> {
-    match there.saturating_add(more) > limit {
-        true => Err(Status::resource_exhausted(format!(
+    if there.saturating_add(more) > limit {
+        Err(Status::resource_exhausted(format!(
             "{more} further buffers: a client may have {limit} (--client-buffers), and has {there}"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
 fn check_programs(there: usize, limit: usize) -> Result<(), Status> {
-    match there >= limit {
-        true => Err(Status::resource_exhausted(format!(
+    if there >= limit {
+        Err(Status::resource_exhausted(format!(
             "a further program: a client may have {limit} (--client-programs), and has {there}"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

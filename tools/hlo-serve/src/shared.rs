@@ -134,9 +134,10 @@ impl Shared {
     /// # Errors
     /// The server is stopping.
     pub fn check_running(&self) -> Result<(), Status> {
-        match self.stopping.load(Ordering::Relaxed) {
-            true => Err(Status::unavailable("the server is stopping: it takes no new work")),
-            false => Ok(()),
+        if self.stopping.load(Ordering::Relaxed) {
+            Err(Status::unavailable("the server is stopping: it takes no new work"))
+        } else {
+            Ok(())
         }
     }
 

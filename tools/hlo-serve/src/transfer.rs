@@ -108,12 +108,13 @@ impl Arriving {
     pub fn finish(self) -> Result<HeldBuffer, Status> {
         let (buffer, found) = (&self.held.buffer, self.filled);
         let expected = self.held.bytes().len();
-        match found == expected {
-            true => Ok(self.held),
-            false => Err(Status::invalid_argument(format!(
+        if found == expected {
+            Ok(self.held)
+        } else {
+            Err(Status::invalid_argument(format!(
                 "expected {expected} bytes for {}, found {found}",
                 buffer.shape()
-            ))),
+            )))
         }
     }
 }

@@ -89,9 +89,10 @@ impl<'b> Step<'b> {
         let limits: Vec<i64> = a.start_index_map.iter().map(last).collect();
         let limit = self.builder.constant_r1(&limits).convert(of_indices.element_type);
         let along = a.index_vector_dim;
-        let limit = match usize::try_from(along).is_ok_and(|d| d < of_indices.rank()) {
-            true => limit.broadcast_in_dim(&of_indices.dims, &[along]),
-            false => limit.reshape(&[]).broadcast(&of_indices.dims),
+        let limit = if usize::try_from(along).is_ok_and(|d| d < of_indices.rank()) {
+            limit.broadcast_in_dim(&of_indices.dims, &[along])
+        } else {
+            limit.reshape(&[]).broadcast(&of_indices.dims)
         };
         let inside = indices.max(0).min(limit);
         let dimensions = ScatterDimensions {

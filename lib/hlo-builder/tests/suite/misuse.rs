@@ -335,10 +335,7 @@ const METHODS: &[(&str, Method)] = methods! {
             index_vector_dim: a.n(),
             ..ScatterDimensions::default()
         };
-        match a.flag() {
-            true => a.v().scatter(a.v(), a.v(), &a.c(), &dimensions),
-            false => a.b.scatter(&a.vs(), a.v(), &a.vs(), &a.c(), &dimensions),
-        }
+        if a.flag() { a.v().scatter(a.v(), a.v(), &a.c(), &dimensions) } else { a.b.scatter(&a.vs(), a.v(), &a.vs(), &a.c(), &dimensions) }
     };
     get_dimension_size(a) a.v().get_dimension_size(a.n());
     set_dimension_size(a) a.v().set_dimension_size(a.o(), a.n());
@@ -403,23 +400,14 @@ const METHODS: &[(&str, Method)] = methods! {
     rng_bernoulli(a) a.b.rng_bernoulli(a.v(), a.array());
     rng_bit_generator(a) a.b.rng_bit_generator(RngAlgorithm::Philox, a.v(), a.array());
     rng_get_and_update_state(a) a.b.rng_get_and_update_state(a.n(), a.array());
-    reduce(a) match a.flag() {
-        true => a.v().reduce(a.o(), &a.c(), &a.ns()),
-        false => a.b.reduce(&a.vs(), &a.vs(), &a.c(), &a.ns()),
-    };
+    reduce(a) if a.flag() { a.v().reduce(a.o(), &a.c(), &a.ns()) } else { a.b.reduce(&a.vs(), &a.vs(), &a.c(), &a.ns()) };
     reduce_all(a) a.v().reduce_all(a.o(), &a.c());
-    reduce_window(a) match a.flag() {
-        true => a.v().reduce_window(a.o(), &a.c(), &a.ns(), &a.ns(), a.padding()),
-        false => a.b.reduce_window(&a.vs(), &a.vs(), &a.c(), &a.window()),
-    };
+    reduce_window(a) if a.flag() { a.v().reduce_window(a.o(), &a.c(), &a.ns(), &a.ns(), a.padding()) } else { a.b.reduce_window(&a.vs(), &a.vs(), &a.c(), &a.window()) };
     select_and_scatter(a) {
         let (select, scatter) = (a.c(), a.c());
         a.v().select_and_scatter(&select, &a.ns(), &a.ns(), a.padding(), a.v(), a.o(), &scatter)
     };
-    sort(a) match a.flag() {
-        true => a.v().sort(),
-        false => a.b.sort(&a.vs(), &a.c(), a.n(), a.flag()),
-    };
+    sort(a) if a.flag() { a.v().sort() } else { a.b.sort(&a.vs(), &a.c(), a.n(), a.flag()) };
     sort_by(a) a.v().sort_by(&a.c(), a.n(), a.flag());
     top_k(a) a.v().top_k(a.n(), a.flag());
     scan(a) a.b.scan(&a.vs(), &a.vs(), &a.c(), a.n(), a.flag(), a.flag());

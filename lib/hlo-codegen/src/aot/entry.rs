@@ -28,9 +28,10 @@ pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
     }
     let lists = format!("ptr %arguments, ptr %results, ptr %arena, ptr @{CONSTANTS}");
     let parameters = "ptr, ptr, ptr, ptr, ptr";
-    let call = match takes_context {
-        true => format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN),
-        false => format!("@{MAIN}(ptr null, {lists})"),
+    let call = if takes_context {
+        format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN)
+    } else {
+        format!("@{MAIN}(ptr null, {lists})")
     };
     let _ = writeln!(out, "@{CONSTANTS} = external constant ptr");
     let _ = writeln!(out, "declare i32 @{MAIN}({parameters})");

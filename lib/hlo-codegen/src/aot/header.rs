@@ -67,15 +67,14 @@ pub(super) fn link_line(interface: &Interface) -> String {
 
 fn needs(interface: &Interface) -> String {
     let mut out = String::new();
-    match interface.runtime.is_empty() {
-        true => out.push_str("   It needs no runtime library.\n"),
-        false => {
-            let _ = writeln!(
-                out,
-                "   It calls these functions of libhlo_runtime.a: {}.",
-                interface.runtime.join(", ")
-            );
-        }
+    if interface.runtime.is_empty() {
+        out.push_str("   It needs no runtime library.\n")
+    } else {
+        let _ = writeln!(
+            out,
+            "   It calls these functions of libhlo_runtime.a: {}.",
+            interface.runtime.join(", ")
+        );
     }
     if !interface.library.is_empty() {
         let _ = writeln!(
@@ -161,15 +160,16 @@ fn entry_comment(interface: &Interface) -> String {
         "/* Computes the results from the arguments and returns 0 (HLO_OK).\n   \
          Returns {BAD_POINTER} (HLO_BAD_POINTER), without any other effect, if a pointer is NULL or not aligned.\n"
     );
-    match interface.takes_context() {
-        true => out.push_str(
+    if interface.takes_context() {
+        out.push_str(
             "   Returns 1 (HLO_FAILED) if a runtime function failed. hlo_last_error then returns the reason, and the contents of the\n   \
              results are unspecified.\n   \
              The program uses the threads of `context`, or only the calling thread for NULL. No bit of the results depends on it.\n",
-        ),
-        false => out.push_str(
+        )
+    } else {
+        out.push_str(
             "   The program runs on the calling thread and does not use `context`, which may be any pointer, such as NULL.\n",
-        ),
+        )
     }
     out.push_str(
         "   Several threads may call it at once, each with its own results and arena. Results must not overlap\n   \

@@ -317,9 +317,10 @@ pub(super) fn prune(
     loop {
         while let Some((name, required)) = wanted.pop() {
             let Some(&offset) = by_name.get(&name[..]) else {
-                match required {
-                    true => return Err(PartError::Missing(String::from_utf8_lossy(&name).into_owned())),
-                    false => continue,
+                if required {
+                    return Err(PartError::Missing(String::from_utf8_lossy(&name).into_owned()));
+                } else {
+                    continue;
                 }
             };
             let number = numbers[&offset];

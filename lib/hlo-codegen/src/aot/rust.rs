@@ -39,18 +39,15 @@ pub fn binding(interface: &Interface) -> String {
     structure(&mut out, "Results", "The buffers that the program writes.", "&'a mut ", &interface.results);
     let errors = if interface.takes_context() { RUNTIME } else { NO_RUNTIME };
     let _ = write!(out, "{ERROR}\n{errors}\n");
-    let (parameter, argument) = match interface.takes_context() {
-        true => (
-            "\n    context: Option<&Context>,\n",
-            "context.map_or(core::ptr::null_mut(), |context| context.0)",
-        ),
-        false => ("\n", "core::ptr::null_mut()"),
+    let (parameter, argument) = if interface.takes_context() {
+        ("\n    context: Option<&Context>,\n", "context.map_or(core::ptr::null_mut(), |context| context.0)")
+    } else {
+        ("\n", "core::ptr::null_mut()")
     };
-    let threads = match interface.takes_context() {
-        true => {
-            "/// The program uses the threads of `context`, or only the calling thread for `None`. The results do not depend on it.\n"
-        }
-        false => "/// The program runs on the calling thread.\n",
+    let threads = if interface.takes_context() {
+        "/// The program uses the threads of `context`, or only the calling thread for `None`. The results do not depend on it.\n"
+    } else {
+        "/// The program runs on the calling thread.\n"
     };
     let _ = write!(
         out,

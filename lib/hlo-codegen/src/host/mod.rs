@@ -88,9 +88,10 @@ pub(crate) fn emit_host_with<'c>(
     let program =
         Program { module, plan, kernels, functions, descriptors, applied, streams, parts, watching };
     for (number, steps) in plan.bodies().enumerate() {
-        let (name, count) = match number < plan.functions.len() {
-            true => (function_name(number), parameters.len()),
-            false => (MAIN.to_string(), parameters.len() - 1),
+        let (name, count) = if number < plan.functions.len() {
+            (function_name(number), parameters.len())
+        } else {
+            (MAIN.to_string(), parameters.len() - 1)
         };
         let signature = Signature { parameters: &parameters[..count], result: Some(functions.int(32)) };
         let first = steps.first().and_then(instruction).map(|id| (module, id));
@@ -331,9 +332,10 @@ impl<'a, 'c> Host<'a, 'c> {
             seen.insert(buffer);
         });
         let few = seen.iter().filter(|b| !matches!(b, BufferRef::Arena(_))).count() <= MAX_LOADED;
-        let outside = match few {
-            true => seen.into_iter().filter_map(|r| Some((r, outside(b, lists, r)?))).collect(),
-            false => BTreeMap::new(),
+        let outside = if few {
+            seen.into_iter().filter_map(|r| Some((r, outside(b, lists, r)?))).collect()
+        } else {
+            BTreeMap::new()
         };
         let most = program.longest_list(first_use, steps);
         let arguments = most.map(|n| b.alloca(b.ptr(), n.max(1) as i64));
@@ -510,10 +512,8 @@ impl<'a, 'c> Host<'a, 'c> {
         self.note(call.instruction);
         let one_by_one =
             call.arguments.iter().any(|a| matches!(a, Argument::Operand(_) | Argument::Result(_)));
-        let buffers: Vec<V<'c>> = match one_by_one {
-            true => listed(call).map(|r| self.address(r)).collect(),
-            false => Vec::new(),
-        };
+        let buffers: Vec<V<'c>> =
+            if one_by_one { listed(call).map(|r| self.address(r)).collect() } else { Vec::new() };
         let status = self.runtime_in_loops(call, 0, buffers);
         let b = self.b;
         if let Some(failed) = self.failed {
@@ -662,9 +662,12 @@ impl<'a, 'c> Host<'a, 'c> {
         let (low, high) = branches.split_at(branches.len() / 2);
         let middle = first + low.len();
         let below = b.cmpi(IntPredicate::Ult, index, b.const_int(index.r#type(), middle as i64));
-        self.either(below, |side| match side {
-            true => self.branches(index, first, low, after),
-            false => self.branches(index, middle, high, after),
+        self.either(below, |side| {
+            if side {
+                self.branches(index, first, low, after)
+            } else {
+                self.branches(index, middle, high, after)
+            }
         })
     }
 }

@@ -46,9 +46,10 @@ impl Sizes<'_> {
     fn units(&mut self, steps: &[Step<BufferRef>]) -> Vec<(usize, usize)> {
         let mut out = Vec::with_capacity(steps.len());
         for part in copies::parts(steps) {
-            match copies::is_table(part) {
-                true => out.push((part.len(), 8)),
-                false => out.extend(part.iter().map(|step| (1, self.step(step)))),
+            if copies::is_table(part) {
+                out.push((part.len(), 8))
+            } else {
+                out.extend(part.iter().map(|step| (1, self.step(step))))
             }
         }
         out

@@ -50,9 +50,10 @@ impl<'c> CoveredLoops<'c> {
         let taps = window.iter().fold(1i64, |n, w| n.saturating_mul(w.size));
         let along = |((&window, &size), position): ((&WindowDim, &i64), &Idx<'c>)| {
             let start = position.times(cx.b, window.stride);
-            let (counter, span) = match is_empty {
-                true => (Counter::Taps, Span::part(window.size, cx.b.index(0), cx.b.index(0))),
-                false => walk(cx, &window, size, start, taps > MAX_TESTED),
+            let (counter, span) = if is_empty {
+                (Counter::Taps, Span::part(window.size, cx.b.index(0), cx.b.index(0)))
+            } else {
+                walk(cx, &window, size, start, taps > MAX_TESTED)
             };
             Along { window, size, start, span, counter }
         };

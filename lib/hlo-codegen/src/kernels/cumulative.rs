@@ -147,9 +147,10 @@ impl<'c> Run<'_, '_, 'c> {
     /// Returns the position of step `step` in the dimension of the reduction.
     fn place(&self, step: V<'c>) -> Idx<'c> {
         let last = self.dims[self.plan.dimension] - 1;
-        match self.plan.backwards {
-            false => Idx::value(step, 0, last),
-            true => Idx::value(self.cx.b.index_sub(self.cx.b.index(last), step), 0, last),
+        if self.plan.backwards {
+            Idx::value(self.cx.b.index_sub(self.cx.b.index(last), step), 0, last)
+        } else {
+            Idx::value(step, 0, last)
         }
     }
 

@@ -48,9 +48,12 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         for (k, (&ld, &rd)) in a.lhs_contracting_dims.iter().zip(&a.rhs_contracting_dims).enumerate() {
             (li[ld as usize], ri[rd as usize]) = (at[k], at[k]);
         }
-        let convert = |e: Elem<'c>, from| match from == ty {
-            true => Ok(e),
-            false => elementwise::emit(b, E::Convert, ty, &[(e, from)]).map_err(Refusal::from),
+        let convert = |e: Elem<'c>, from| {
+            if from == ty {
+                Ok(e)
+            } else {
+                elementwise::emit(b, E::Convert, ty, &[(e, from)]).map_err(Refusal::from)
+            }
         };
         let x = convert(cx.value(l, &li)?, lhs.element_type)?;
         let y = convert(cx.value(r, &ri)?, rhs.element_type)?;
@@ -58,18 +61,16 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         let sum = emit_reducer_op(b, E::Add, ty, acc[0], product, FastMath::Reassoc);
         Ok(vec![sum?])
     };
-    let sum = match ty.is_float() || ty.is_complex() {
-        true => {
-            let spans: Vec<Span<'c>> = sizes.map(Span::whole).collect();
-            sums::summed_spans(cx, &spans, ty, zero, &mut Vec::new(), &mut step)?
-        }
-        false => {
-            let sizes: Vec<i64> = sizes.collect();
-            carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut step)?[0]
-        }
+    let sum = if ty.is_float() || ty.is_complex() {
+        let spans: Vec<Span<'c>> = sizes.map(Span::whole).collect();
+        sums::summed_spans(cx, &spans, ty, zero, &mut Vec::new(), &mut step)?
+    } else {
+        let sizes: Vec<i64> = sizes.collect();
+        carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut step)?[0]
     };
-    match out.element_type == ty {
-        true => Ok(sum),
-        false => elementwise::emit(b, E::Convert, out.element_type, &[(sum, ty)]).map_err(Refusal::from),
+    if out.element_type == ty {
+        Ok(sum)
+    } else {
+        elementwise::emit(b, E::Convert, out.element_type, &[(sum, ty)]).map_err(Refusal::from)
     }
 }

@@ -137,11 +137,10 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
         let (depth, computed) = (self.depth.get() + 1, self.computed.get() + 1);
         if depth > MAX_DEPTH || computed > MAX_ELEMENTS {
-            return Err(match depth > MAX_DEPTH {
-                true => format!("a kernel whose instructions nest more than {MAX_DEPTH} deep").into(),
-                false => {
-                    format!("a kernel that computes more than {MAX_ELEMENTS} values for each element").into()
-                }
+            return Err(if depth > MAX_DEPTH {
+                format!("a kernel whose instructions nest more than {MAX_DEPTH} deep").into()
+            } else {
+                format!("a kernel that computes more than {MAX_ELEMENTS} values for each element").into()
             });
         }
         self.computed.set(computed);

@@ -224,9 +224,8 @@ fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Re
     let n = operands.len() / 2;
     // If the instruction is the scatter itself, buffers are identified by operand number, because one
     // instruction may be both the operand and the updates or indices.
-    let slot = |(k, &o): (usize, &InstrId)| match root == spec.instruction {
-        true => spec.operand_slots.get(k).copied().flatten(),
-        false => body.slot(o),
+    let slot = |(k, &o): (usize, &InstrId)| {
+        if root == spec.instruction { spec.operand_slots.get(k).copied().flatten() } else { body.slot(o) }
     };
     let shared =
         operands[..n].iter().enumerate().map(slot).zip(&spec.result_slots).all(|(o, &s)| o == Some(s));

@@ -23,14 +23,13 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
     let array = shape.as_array().unwrap();
     let dims: Vec<String> = array.dims.iter().map(i64::to_string).collect();
     let (ty, dims) = (array.element_type, dims.join(","));
-    let root = match ty.is_complex() {
-        true => {
-            let part = ty.real_type();
-            format!(
-                " x = {part}[{dims}] convert(a)\n y = {part}[{dims}] convert(b)\n ROOT r = {ty}[{dims}] complex(x, y)"
-            )
-        }
-        false => format!(" ROOT r = {ty}[{dims}] convert(a)"),
+    let root = if ty.is_complex() {
+        let part = ty.real_type();
+        format!(
+            " x = {part}[{dims}] convert(a)\n y = {part}[{dims}] convert(b)\n ROOT r = {ty}[{dims}] complex(x, y)"
+        )
+    } else {
+        format!(" ROOT r = {ty}[{dims}] convert(a)")
     };
     let text = format!(
         "HloModule m\nENTRY e {{\n a = s32[{dims}] parameter(0)\n b = s32[{dims}] parameter(1)\n{root}\n}}\n"
@@ -156,10 +155,8 @@ fn check(ty: ElementType) {
         let got = executable.run(&buffers).unwrap();
         for (n, (got, want)) in got.iter().zip(want.leaves()).enumerate() {
             let shape = executable.result().leaves()[n].as_array().unwrap().clone();
-            let want = match shape.is_row_major() {
-                true => want.bytes().to_vec(),
-                false => transposed(want.bytes(), &shape),
-            };
+            let want =
+                if shape.is_row_major() { want.bytes().to_vec() } else { transposed(want.bytes(), &shape) };
             let (got, want) = (unsigned_zeros(ty, got), unsigned_zeros(ty, &want));
             let differs = got.iter().zip(&want).position(|(g, w)| g != w);
             assert_eq!((got.len(), differs), (want.len(), None), "{ty}: result {n} of shape {shape}\n{text}");

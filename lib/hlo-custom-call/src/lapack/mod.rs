@@ -56,10 +56,10 @@ pub struct Routines(pub fn(Plan) -> Result<Arc<Function>, Error>);
 impl Targets for Routines {
     fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
         let compute = self.0;
-        target(&site.target, move |plan| match plan.is_empty() {
-            true => Ok(Arc::new(|_| Ok(()))),
-            false => compute(plan),
-        })
+        target(
+            &site.target,
+            move |plan| if plan.is_empty() { Ok(Arc::new(|_| Ok(()))) } else { compute(plan) },
+        )
         .map(Ok)
     }
 

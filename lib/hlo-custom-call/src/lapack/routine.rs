@@ -106,9 +106,8 @@ impl Routine {
         let a = &operands[0];
         let (m, n) = (a[0], a.get(1).copied().unwrap_or(1));
         let k = m.min(n);
-        let square = |sizes: Vec<Inner>| match m == n {
-            true => Ok(sizes),
-            false => Err(Error(format!("takes square matrices, found {m} by {n}"))),
+        let square = |sizes: Vec<Inner>| {
+            if m == n { Ok(sizes) } else { Err(Error(format!("takes square matrices, found {m} by {n}"))) }
         };
         let matrix = || vec![m, n];
         match self {
@@ -206,8 +205,9 @@ fn reflected(operands: &[Inner], attributes: &Attributes) -> Result<Inner, Error
 fn check_rows(n: usize, attributes: &Attributes) -> Result<(), Error> {
     let (low, high) = (attributes.integer("low")?, attributes.integer("high")?);
     let fits = if n == 0 { low == 1 && high == 0 } else { 1 <= low && low <= high && high <= n as i128 };
-    match fits {
-        true => Ok(()),
-        false => Err(Error(format!("works on the rows `low` to `high` of {n}, found {low} to {high}"))),
+    if fits {
+        Ok(())
+    } else {
+        Err(Error(format!("works on the rows `low` to `high` of {n}, found {low} to {high}")))
     }
 }

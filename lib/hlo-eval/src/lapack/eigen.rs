@@ -74,9 +74,8 @@ pub(super) fn geev<T: Triangularize>(a: Matrix<T>, wanted: [bool; 2], epsilon: f
         Ok([t, q]) => {
             let values = eigenvalues(&t);
             let [t, q] = triangular([t.wide(), q.wide()], &values);
-            let vectors = [(true, wanted[0]), (false, wanted[1])].map(|(left, wanted)| match wanted {
-                true => vectors::<T>([&t, &q], &values, left),
-                false => Matrix::zeros(n, n),
+            let vectors = [(true, wanted[0]), (false, wanted[1])].map(|(left, wanted)| {
+                if wanted { vectors::<T>([&t, &q], &values, left) } else { Matrix::zeros(n, n) }
             });
             (values, vectors, 0)
         }

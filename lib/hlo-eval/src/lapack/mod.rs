@@ -28,9 +28,10 @@ pub const LAPACK: Routines = Routines(function);
 
 /// Returns the function that computes a call.
 fn function(plan: Plan) -> Result<Arc<Function>, Error> {
-    Ok(match plan.element.is_complex() {
-        true => Arc::new(move |call| run::<C>(&plan, call)),
-        false => Arc::new(move |call| run::<f64>(&plan, call)),
+    Ok(if plan.element.is_complex() {
+        Arc::new(move |call| run::<C>(&plan, call))
+    } else {
+        Arc::new(move |call| run::<f64>(&plan, call))
     })
 }
 
@@ -123,10 +124,7 @@ fn store(element: ElementType, z: C, to: &mut [u8]) {
 /// Returns the eigenvalues as the routine does: for real matrices, the real and imaginary parts separately.
 fn parts<T: Number>(values: Vec<C>) -> Vec<Matrix<C>> {
     let part = |part: fn(&C) -> f64| Matrix::vector(values.iter().map(|z| C::real(part(z))).collect());
-    match T::COMPLEX {
-        true => vec![Matrix::vector(values)],
-        false => vec![part(|z| z.re), part(|z| z.im)],
-    }
+    if T::COMPLEX { vec![Matrix::vector(values)] } else { vec![part(|z| z.re), part(|z| z.im)] }
 }
 
 /// Computes one matrix of the batch.

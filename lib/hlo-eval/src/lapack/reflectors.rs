@@ -142,10 +142,7 @@ pub(super) fn ormqr<T: Number>(
         // The reflector next to c is applied first.
         let h = Reflector::stored(a, tau, if left == inverse { step } else { count - 1 - step });
         let h = if inverse { h.inverse() } else { h };
-        match left {
-            true => h.apply_left(&mut c, 0..columns),
-            false => h.apply_right(&mut c, 0..rows),
-        }
+        if left { h.apply_left(&mut c, 0..columns) } else { h.apply_right(&mut c, 0..rows) }
     }
     c
 }
@@ -190,9 +187,13 @@ pub(super) fn sytrd<T: Number>(a: &mut Matrix<T>, lower: bool) -> [Matrix<T>; 3]
 
 /// Returns the Hermitian matrix that a triangle represents.
 pub(super) fn hermitian<T: Number>(a: &Matrix<T>, lower: bool) -> Matrix<T> {
-    Matrix::new(a.rows, a.rows, |i, j| match (i >= j) == lower {
-        _ if i == j => T::real(a[(i, i)].re()),
-        true => a[(i, j)],
-        false => a[(j, i)].conj(),
+    Matrix::new(a.rows, a.rows, |i, j| {
+        if i == j {
+            T::real(a[(i, i)].re())
+        } else if (i >= j) == lower {
+            a[(i, j)]
+        } else {
+            a[(j, i)].conj()
+        }
     })
 }

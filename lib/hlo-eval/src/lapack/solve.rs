@@ -63,10 +63,7 @@ pub(super) fn potrf<T: Number>(a: &mut Matrix<T>, lower: bool) -> usize {
     }
     for j in 0..n {
         for i in j..n {
-            match lower {
-                true => a[(i, j)] = l[(i, j)],
-                false => a[(j, i)] = l[(i, j)].conj(),
-            }
+            if lower { a[(i, j)] = l[(i, j)] } else { a[(j, i)] = l[(i, j)].conj() }
         }
     }
     0

@@ -152,8 +152,9 @@ pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
         // aligned than a literal.
         return crate::kernel::unary(|x: T::Sum| x);
     }
-    match result.is_float() || result.is_complex() || T::TYPE == T::SUM_TYPE {
-        true => convert::kernel(T::SUM_TYPE, result),
-        false => convert::by_way_of(T::SUM_TYPE, T::TYPE, result),
+    if result.is_float() || result.is_complex() || T::TYPE == T::SUM_TYPE {
+        convert::kernel(T::SUM_TYPE, result)
+    } else {
+        convert::by_way_of(T::SUM_TYPE, T::TYPE, result)
     }
 }

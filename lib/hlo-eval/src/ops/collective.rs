@@ -62,9 +62,10 @@ fn release(ev: &mut Evaluator<'_>, values: impl IntoIterator<Item = Literal>) {
 pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
     let alone = || EvalError::new("an instruction by itself is on no device");
     let devices = ev.devices.ok_or_else(alone)?;
-    let id = match is_replica {
-        true => devices.sites.counts.replica(devices.own()),
-        false => devices.sites.counts.partition(devices.own()),
+    let id = if is_replica {
+        devices.sites.counts.replica(devices.own())
+    } else {
+        devices.sites.counts.partition(devices.own())
     };
     Ok(Literal::scalar(ElementType::U32, id as u32))
 }

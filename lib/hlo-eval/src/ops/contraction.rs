@@ -21,10 +21,7 @@ pub(super) fn contraction(
     contraction: &Contraction,
 ) -> Result<Literal> {
     let shape = result_array(instr)?;
-    let default = match operands.len() > contraction.operands.len() {
-        true => operands.pop(),
-        false => None,
-    };
+    let default = if operands.len() > contraction.operands.len() { operands.pop() } else { None };
     let shapes: Vec<Shape> = operands.iter().map(|o| o.shape().clone()).collect();
     let nest = contraction.nest(&instr.shape, &shapes.iter().collect::<Vec<_>>());
     let nest = nest.map_err(|_| EvalError::internal("a contraction whose indices have no bounds"))?;
@@ -110,10 +107,8 @@ impl WorkType {
             Combination::Equal => false,
             Combination::Select => n == 2,
         };
-        let in_type = |(n, operand)| match is_value(n) {
-            true => converted(ev, operand, self.element_type),
-            false => Ok(operand),
-        };
+        let in_type =
+            |(n, operand)| if is_value(n) { converted(ev, operand, self.element_type) } else { Ok(operand) };
         operands.into_iter().enumerate().map(in_type).collect()
     }
 
@@ -221,12 +216,11 @@ impl Run<'_> {
             let at = self.at.at(variables) as usize;
             let flag = written.get_mut(at).ok_or_else(outside)?;
             // A sum starts from 0, which matters for -0. Other aggregations start with the first value.
-            let value = match *flag == 0 && !self.is_sum {
-                true => value,
-                false => {
-                    let before = load(values, self.size, at)?;
-                    apply(&self.aggregate, &[(before, self.size), (value, self.size)], self.size)?
-                }
+            let value = if *flag == 0 && !self.is_sum {
+                value
+            } else {
+                let before = load(values, self.size, at)?;
+                apply(&self.aggregate, &[(before, self.size), (value, self.size)], self.size)?
             };
             *flag = 1;
             store(values, self.size, at, value)

@@ -50,11 +50,10 @@ impl Labels {
         let mut all = labels.spatial.clone();
         all.extend([labels.batch, labels.feature]);
         all.sort_unstable();
-        match all.into_iter().eq(0..rank) {
-            true => Ok(labels),
-            false => {
-                Err(EvalError::new(format!("the dimension labels do not fit the {what} of shape {shape}")))
-            }
+        if all.into_iter().eq(0..rank) {
+            Ok(labels)
+        } else {
+            Err(EvalError::new(format!("the dimension labels do not fit the {what} of shape {shape}")))
         }
     }
 }
@@ -132,10 +131,7 @@ impl Convolution {
             && (feature_group_count == 1 || batch_group_count == 1)
             && c.output_spatial.len() == c.input_spatial.len()
             && pick(&kernel.dims, &c.kernel.spatial) == window_dimensions(&c.window);
-        match fits {
-            true => Ok(convolution),
-            false => Err(EvalError::new("the shapes of the convolution do not fit")),
-        }
+        if fits { Ok(convolution) } else { Err(EvalError::new("the shapes of the convolution do not fit")) }
     }
 
     /// Returns the index space of the window elements that contribute products. Without input features there

@@ -81,9 +81,10 @@ impl<'m> Reduction<'m> {
 
     /// Returns the reducer that applies the function.
     pub(super) fn reducer(&self, ev: &mut Evaluator<'_>) -> Result<Reducer> {
-        let function = match self.is_all_wide() {
-            true => None,
-            false => Some(Function::new(ev, self.computation, &self.parameters(), &self.types)?),
+        let function = if self.is_all_wide() {
+            None
+        } else {
+            Some(Function::new(ev, self.computation, &self.parameters(), &self.types)?)
         };
         let wide: Vec<Option<Wide>> = (0..self.types.len()).map(|k| self.wide(k)).collect();
         let first = |init: &Literal, ty: &ElementType| load(init.bytes(), ty.byte_size(), 0);

@@ -41,10 +41,8 @@ pub(super) fn scan(
         }
         arguments.append(&mut carried);
         let returned = ev.run_computation(attrs.to_apply, arguments)?;
-        let mut values = match returned.shape().is_tuple() {
-            true => returned.tuple_elements().to_vec(),
-            false => vec![returned],
-        };
+        let mut values =
+            if returned.shape().is_tuple() { returned.tuple_elements().to_vec() } else { vec![returned] };
         if values.len() != results.len() + carries {
             return Err(wrong());
         }
@@ -64,10 +62,7 @@ pub(super) fn scan(
     }
     inputs.into_iter().for_each(|i| ev.release(i));
     results.append(&mut carried);
-    match instr.shape.is_tuple() {
-        true => Ok(Literal::tuple(results)),
-        false => results.pop().ok_or_else(wrong),
-    }
+    if instr.shape.is_tuple() { Ok(Literal::tuple(results)) } else { results.pop().ok_or_else(wrong) }
 }
 
 /// Returns an output array with the sizes of a step's output, except along the dimension of steps.

@@ -114,9 +114,10 @@ impl Sums {
             || EvalError::internal(format!("an update of element {at}, which the array does not have"));
         let running = self.running.get_mut(at).ok_or_else(outside)?;
         let is_touched = self.is_touched.get_mut(at).ok_or_else(outside)?;
-        let before = match *is_touched {
-            true => (*running).into(),
-            false => self.wide.widened(load(array, self.wide.from.byte_size(), at)?)?,
+        let before = if *is_touched {
+            (*running).into()
+        } else {
+            self.wide.widened(load(array, self.wide.from.byte_size(), at)?)?
         };
         let sum = self.wide.combined(before, self.wide.widened(update)?)?;
         *running = u32::try_from(sum).map_err(|_| EvalError::internal("a sum that is no f32"))?;

@@ -14,11 +14,12 @@ fn parsed(instruction: &str, operands: &[&str]) -> (Module, Vec<Literal>) {
         last = last.replace(&format!("${i}"), &format!("p{i}"));
         let shape = operand.split(' ').next().unwrap_or(operand);
         body += &format!("  p{i} = {shape} parameter({i})\n");
-        inputs.push(match operand.contains(' ') {
-            true => crate::common::literal(operand),
-            false => numbers(&crate::common::module(&format!(
+        inputs.push(if operand.contains(' ') {
+            crate::common::literal(operand)
+        } else {
+            numbers(&crate::common::module(&format!(
                 "HloModule m\nENTRY e {{\n  ROOT p = {shape} parameter(0)\n}}\n"
-            ))),
+            )))
         });
     }
     let functions = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n\

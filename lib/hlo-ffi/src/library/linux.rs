@@ -146,9 +146,10 @@ fn linker_error() -> String {
     // SAFETY: the message is NUL-terminated and belongs to this thread until the next call.
     unsafe {
         let message = libc::dlerror();
-        match message.is_null() {
-            true => "unknown cause".into(),
-            false => CStr::from_ptr(message).to_string_lossy().into_owned(),
+        if message.is_null() {
+            "unknown cause".into()
+        } else {
+            CStr::from_ptr(message).to_string_lossy().into_owned()
         }
     }
 }

@@ -42,9 +42,10 @@ pub(super) unsafe fn take_error(error: *mut c_void) -> Result<(), String> {
 unsafe extern "C" fn error_create(args: *mut ErrorCreate) -> *mut c_void {
     // SAFETY: the handler passes its own struct and a NUL-terminated message.
     unsafe {
-        let message = match (*args).message.is_null() {
-            true => String::new(),
-            false => CStr::from_ptr((*args).message).to_string_lossy().into_owned(),
+        let message = if (*args).message.is_null() {
+            String::new()
+        } else {
+            CStr::from_ptr((*args).message).to_string_lossy().into_owned()
         };
         error((*args).code, &message)
     }
@@ -192,12 +193,11 @@ fn is_old(struct_size: usize) -> bool {
 unsafe extern "C" fn state_set(args: *mut Ask<StateOfStage>) -> *mut c_void {
     // SAFETY: the handler passes its own struct of the given size, and the context that it received.
     unsafe {
-        let (stage, type_id, object) = match is_old((*args).struct_size) {
-            true => {
-                let old = &(*args.cast::<Ask<StateOfInstance>>()).question;
-                (Stage::Instantiate as c_int, old.type_id, old.state)
-            }
-            false => ((*args).question.stage, (*args).question.type_id, (*args).question.state),
+        let (stage, type_id, object) = if is_old((*args).struct_size) {
+            let old = &(*args.cast::<Ask<StateOfInstance>>()).question;
+            (Stage::Instantiate as c_int, old.type_id, old.state)
+        } else {
+            ((*args).question.stage, (*args).question.type_id, (*args).question.state)
         };
         let id = type_id.as_ref().map_or(0, |t| t.id);
         if !TYPES.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
@@ -220,9 +220,10 @@ unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
     // SAFETY: as in `state_set`.
     unsafe {
         let old = is_old((*args).struct_size);
-        let (stage, type_id) = match old {
-            true => (Stage::Instantiate as c_int, (*args.cast::<Ask<StateOfInstance>>()).question.type_id),
-            false => ((*args).question.stage, (*args).question.type_id),
+        let (stage, type_id) = if old {
+            (Stage::Instantiate as c_int, (*args.cast::<Ask<StateOfInstance>>()).question.type_id)
+        } else {
+            ((*args).question.stage, (*args).question.type_id)
         };
         let id = type_id.as_ref().map_or(0, |t| t.id);
         let invocation = (*args).context.cast::<Invocation>();
@@ -231,9 +232,10 @@ unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
             Some(_) => return error(INVALID_ARGUMENT, "the state is of another type"),
             None => return error(NOT_FOUND, "no state is set"),
         };
-        match old {
-            true => (*args.cast::<Ask<StateOfInstance>>()).question.state = object,
-            false => (*args).question.state = object,
+        if old {
+            (*args.cast::<Ask<StateOfInstance>>()).question.state = object
+        } else {
+            (*args).question.state = object
         }
     }
     null_mut()

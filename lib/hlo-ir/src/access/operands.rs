@@ -62,10 +62,13 @@ impl Call<'_> {
             Op::DynamicSlice(_) | Op::DynamicUpdateSlice => self.scalar_or_any(),
             Op::Gather(a) => self.gather(a),
             Op::Scatter(a) => self.scatter(a),
-            Op::Reduce(a) => match operand < self.count / 2 {
-                true => self.without(&a.dimensions),
-                false => self.scalar_or_any(),
-            },
+            Op::Reduce(a) => {
+                if operand < self.count / 2 {
+                    self.without(&a.dimensions)
+                } else {
+                    self.scalar_or_any()
+                }
+            }
             Op::ReduceWindow(a) => self.reduce_window(a),
             Op::Sort(a) => self.lines(a.dimensions.iter().map(|&d| index(d))),
             Op::TopK(_) => self.lines(from.rank().checked_sub(1)),
@@ -144,9 +147,8 @@ impl Call<'_> {
     /// A part of the operand, or of the result, at an offset known at run time. The offset is 0 if the part
     /// has the full size.
     fn moved(&self) -> Access {
-        let axis = |d: usize| match self.from.dims.get(d) == self.to.dims.get(d) {
-            true => same(d),
-            false => Axis::Moved { dim: d },
+        let axis = |d: usize| {
+            if self.from.dims.get(d) == self.to.dims.get(d) { same(d) } else { Axis::Moved { dim: d } }
         };
         Access::Axes((0..self.from.rank()).map(axis).collect())
     }
@@ -165,16 +167,16 @@ impl Call<'_> {
     /// If the element widths differ, the side with wider elements does not have the last dimension.
     fn bitcast_convert(&self) -> Access {
         let (from, to) = (self.from.rank(), self.to.rank());
-        match from == to + 1 {
-            true => self.lines([to]),
-            false => Access::identity(from),
-        }
+        if from == to + 1 { self.lines([to]) } else { Access::identity(from) }
     }
 
     fn reversed(&self, dims: &[i64]) -> Access {
-        along_each(0..self.from.rank(), |d| match dims.contains(&(d as i64)) {
-            true => Along { stride: -1, offset: self.from.dims[d].saturating_sub(1), ..Along::same(d) },
-            false => Along::same(d),
+        along_each(0..self.from.rank(), |d| {
+            if dims.contains(&(d as i64)) {
+                Along { stride: -1, offset: self.from.dims[d].saturating_sub(1), ..Along::same(d) }
+            } else {
+                Along::same(d)
+            }
         })
     }
 
@@ -182,9 +184,12 @@ impl Call<'_> {
         let sizes =
             (0..self.operand).map(|n| (self.array)(n).and_then(|a| a.dims.get(d)).copied().unwrap_or(0));
         let start = sizes.fold(0i64, i64::saturating_add);
-        along_each(0..self.from.rank(), |dim| match dim == d {
-            true => Along { offset: start.saturating_neg(), ..Along::same(dim) },
-            false => Along::same(dim),
+        along_each(0..self.from.rank(), |dim| {
+            if dim == d {
+                Along { offset: start.saturating_neg(), ..Along::same(dim) }
+            } else {
+                Along::same(dim)
+            }
         })
     }
 

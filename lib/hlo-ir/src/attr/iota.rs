@@ -65,9 +65,10 @@ impl IotaOrder {
         let reshape: Dims = own.iter().map(|&(_, size)| size).collect();
         let place = |dim: &(i64, i64)| own.iter().position(|o| o == dim).map(|p| p as i64);
         let transpose: Dims = dims.iter().map(place).collect::<Option<_>>()?;
-        let order = match reshape.is_empty() {
-            true => Self::ascending(i64::try_from(list.len()).ok()?),
-            false => Self::new(&reshape, &transpose).ok()?,
+        let order = if reshape.is_empty() {
+            Self::ascending(i64::try_from(list.len()).ok()?)
+        } else {
+            Self::new(&reshape, &transpose).ok()?
         };
         (order.expand(list.len()).ok()? == list).then_some(order)
     }

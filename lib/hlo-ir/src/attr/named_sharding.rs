@@ -204,13 +204,15 @@ fn read_axes(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<AxisRe
 fn read_dimensions(names: &AxisNames<'_>, r: &mut AttrReader<'_>) -> Result<Vec<DimensionAxes>, AttrError> {
     r.list("[", "]", |r| {
         let mut open = false;
-        let axes = r.list("{", "}", |r| match open {
-            true => Err(r.expected("`}`")),
-            false if r.eat("?") => {
+        let axes = r.list("{", "}", |r| {
+            if open {
+                Err(r.expected("`}`"))
+            } else if r.eat("?") {
                 open = true;
                 Ok(None)
+            } else {
+                names.read(r).map(Some)
             }
-            false => names.read(r).map(Some),
         })?;
         Ok(DimensionAxes { axes: axes.into_iter().flatten().collect(), open })
     })

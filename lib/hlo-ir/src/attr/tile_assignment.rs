@@ -327,9 +327,10 @@ pub(super) fn of_leaves<T>(
 
 /// Returns `tiles` if it has an entry for each dimension of the array.
 fn check_rank(tiles: &[i64], rank: usize) -> Result<&[i64], String> {
-    match tiles.len() == rank {
-        true => Ok(tiles),
-        false => Err(format!("it cuts {} dimensions, but the array has {rank}", tiles.len())),
+    if tiles.len() == rank {
+        Ok(tiles)
+    } else {
+        Err(format!("it cuts {} dimensions, but the array has {rank}", tiles.len()))
     }
 }
 

@@ -92,9 +92,10 @@ pub(super) fn bounds(strip: &Strip, variable: usize) -> [Quotient; 2] {
     let coefficient = std::mem::take(&mut rest.coefficients[variable]);
     let top = strip.size - 1;
     // 0 <= coefficient · x + rest <= top.
-    let [lower, upper] = match coefficient > 0 {
-        true => [subtracted(0, &rest), subtracted(top, &rest)],
-        false => [Affine { constant: rest.constant - top, ..rest.clone() }, rest],
+    let [lower, upper] = if coefficient > 0 {
+        [subtracted(0, &rest), subtracted(top, &rest)]
+    } else {
+        [Affine { constant: rest.constant - top, ..rest.clone() }, rest]
     };
     [lower, upper].map(|numerator| Quotient { numerator, divisor: coefficient.abs() })
 }

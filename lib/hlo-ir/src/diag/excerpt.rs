@@ -24,9 +24,10 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c => c,
     };
-    match text.chars().any(|c| substitute(c) != c) {
-        true => Cow::Owned(text.chars().map(substitute).collect()),
-        false => Cow::Borrowed(text),
+    if text.chars().any(|c| substitute(c) != c) {
+        Cow::Owned(text.chars().map(substitute).collect())
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -88,10 +88,11 @@ impl Effects {
                 continue;
             }
             let callees = module[at].instructions().iter().flat_map(|&i| module[i].op.called_computations());
-            let new: Vec<ComputationId> = match open.insert(at) {
+            let new: Vec<ComputationId> = if open.insert(at) {
                 // A callee that is already open is recursive, which the verifier reports.
-                true => callees.filter(|c| !self.computations.contains_key(c) && !open.contains(c)).collect(),
-                false => Vec::new(),
+                callees.filter(|c| !self.computations.contains_key(c) && !open.contains(c)).collect()
+            } else {
+                Vec::new()
             };
             if new.is_empty() {
                 self.summarize(module, at);
@@ -234,11 +235,10 @@ impl Queue {
     }
 
     fn can_run(&mut self, at: usize) {
-        match self.does[at].as_ref().is_some_and(|d| !d.receives.is_empty()) {
-            true => {
-                self.waiting.insert(at);
-            }
-            false => self.ready.push(Reverse(at)),
+        if self.does[at].as_ref().is_some_and(|d| !d.receives.is_empty()) {
+            self.waiting.insert(at);
+        } else {
+            self.ready.push(Reverse(at))
         }
     }
 

@@ -151,17 +151,16 @@ fn written_groups(
         Mode::CrossPartition => (partitions, "partition"),
         Mode::FlattenedId => (counts.devices(), "device"),
     };
-    let lists: Vec<Vec<usize>> = match g.groups.is_empty() {
-        true => vec![(0..count).collect()],
-        false => {
-            let lists = g.groups.expand(MAX_DEVICES)?;
-            let number = |n: i64| {
-                let number = usize::try_from(n).ok().filter(|&n| n < count);
-                number.ok_or_else(|| format!("{what} {n} is not one of the {count} that there are"))
-            };
-            let list = |list: Vec<i64>| list.into_iter().map(number).collect();
-            lists.into_iter().map(list).collect::<Result<_, String>>()?
-        }
+    let lists: Vec<Vec<usize>> = if g.groups.is_empty() {
+        vec![(0..count).collect()]
+    } else {
+        let lists = g.groups.expand(MAX_DEVICES)?;
+        let number = |n: i64| {
+            let number = usize::try_from(n).ok().filter(|&n| n < count);
+            number.ok_or_else(|| format!("{what} {n} is not one of the {count} that there are"))
+        };
+        let list = |list: Vec<i64>| list.into_iter().map(number).collect();
+        lists.into_iter().map(list).collect::<Result<_, String>>()?
     };
     Ok(match mode {
         Mode::FlattenedId => lists,
@@ -192,20 +191,16 @@ pub fn pairs(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<(
     };
     let DeviceCounts { replicas, partitions } = counts;
     let by_partition = collective_mode(op) == CollectiveMode::CrossPartition;
-    let (count, others, what) = match by_partition {
-        true => (partitions, replicas, "partition"),
-        false => (replicas, partitions, "replica"),
-    };
+    let (count, others, what) =
+        if by_partition { (partitions, replicas, "partition") } else { (replicas, partitions, "replica") };
     let number = |n: i64| {
         let number = usize::try_from(n).ok().filter(|&n| n < count);
         number.ok_or_else(|| format!("{what} {n} is not one of the {count} that there are"))
     };
     let pair = |&(source, target): &(i64, i64)| Ok((number(source)?, number(target)?));
     let pairs = pairs.iter().map(pair).collect::<Result<Vec<_>, String>>()?;
-    let device = |n: usize, other: usize| match by_partition {
-        true => counts.device(other, n),
-        false => counts.device(n, other),
-    };
+    let device =
+        |n: usize, other: usize| if by_partition { counts.device(other, n) } else { counts.device(n, other) };
     let of = |other: usize| pairs.iter().map(move |&(s, t)| (device(s, other), device(t, other)));
     Ok((0..others).flat_map(of).collect())
 }
@@ -283,10 +278,8 @@ pub fn transfer_pairs(
         || format!("`{TRANSFER_PAIRS}` is read as `{{{{0,1}},{{1,2}}}}`, found `{}`", text.to_text());
     let pairs = read_pairs(&text.to_text()).ok_or_else(unreadable)?;
     let by_partition = counts.partitions > 1;
-    let (count, others) = match by_partition {
-        true => (counts.partitions, counts.replicas),
-        false => (counts.replicas, 1),
-    };
+    let (count, others) =
+        if by_partition { (counts.partitions, counts.replicas) } else { (counts.replicas, 1) };
     let (mut senders, mut receivers) = (vec![false; count], vec![false; count]);
     for &(source, target) in &pairs {
         for (n, seen) in [(source, &mut senders), (target, &mut receivers)] {

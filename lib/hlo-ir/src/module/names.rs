@@ -74,16 +74,15 @@ fn may_continue(b: u8) -> bool {
 /// assert_eq!(sanitized("__x"), "a_x");
 /// ```
 pub fn sanitized(name: &str) -> Cow<'_, str> {
-    let mut out = match is_word(name) {
-        true => Cow::Borrowed(name),
-        false => {
-            let byte = |(at, b): (usize, u8)| match at {
-                0 if !b.is_ascii_alphabetic() => '_',
-                _ if may_continue(b) => char::from(b),
-                _ => '_',
-            };
-            Cow::Owned(name.bytes().enumerate().map(byte).collect())
-        }
+    let mut out = if is_word(name) {
+        Cow::Borrowed(name)
+    } else {
+        let byte = |(at, b): (usize, u8)| match at {
+            0 if !b.is_ascii_alphabetic() => '_',
+            _ if may_continue(b) => char::from(b),
+            _ => '_',
+        };
+        Cow::Owned(name.bytes().enumerate().map(byte).collect())
     };
     if is_type(&out) {
         out.to_mut().push('_');

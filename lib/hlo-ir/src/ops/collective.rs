@@ -316,15 +316,16 @@ fn check_slice_places(cx: &Context<'_>, array: usize, place: usize) -> Result<()
             arrays.len() == places.len() && places.iter().zip(arrays).all(|(p, a)| are_places(p, a))
         }),
     };
-    match fits {
-        true => Ok(()),
-        false => Err(cx.operand_error(
+    if fits {
+        Ok(())
+    } else {
+        Err(cx.operand_error(
             code::PERMUTED_SLICES,
             place,
             format!(
                 "takes the places of slices in {arrays}, an integer for each dimension, as operand {place}, found {places}"
             ),
-        )),
+        ))
     }
 }
 

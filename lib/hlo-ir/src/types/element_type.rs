@@ -92,9 +92,12 @@ impl ElementType {
     /// 8 bits, the remaining bits must be copies of the sign for signed types, and 0 for others.
     pub fn first_odd_byte(self, bytes: &[u8]) -> Option<usize> {
         let unused = 8u32.saturating_sub(self.bit_width());
-        let is_odd = |&byte: &u8| match self.is_signed_integer() {
-            true => ((byte << unused) as i8) >> unused != byte as i8,
-            false => u32::from(byte) >> (8 - unused) != 0,
+        let is_odd = |&byte: &u8| {
+            if self.is_signed_integer() {
+                ((byte << unused) as i8) >> unused != byte as i8
+            } else {
+                u32::from(byte) >> (8 - unused) != 0
+            }
         };
         if unused == 0 { None } else { bytes.iter().position(is_odd) }
     }

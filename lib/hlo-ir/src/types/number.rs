@@ -59,10 +59,12 @@ impl Number {
         wide[..bytes.len()].copy_from_slice(bytes);
         let raw = u64::from_le_bytes(wide);
         let unused = 64 - ty.bit_width();
-        match ty.is_pred() {
-            true => Number::Bool(raw != 0),
-            false if ty.is_signed_integer() => Number::Signed((raw << unused) as i64 >> unused),
-            false => Number::Unsigned(raw << unused >> unused),
+        if ty.is_pred() {
+            Number::Bool(raw != 0)
+        } else if ty.is_signed_integer() {
+            Number::Signed((raw << unused) as i64 >> unused)
+        } else {
+            Number::Unsigned(raw << unused >> unused)
         }
     }
 }

@@ -30,9 +30,10 @@ fn succeeds(scenario: &'static str, ranks: usize, devices: usize) -> Trial {
     Trial::test(name, move || {
         let (output, text) = start(scenario, ranks, devices)?;
         let done = (0..ranks).all(|rank| text.contains(&format!("rank {rank}: {scenario} is right")));
-        match output.status.success() && done {
-            true => Ok(()),
-            false => Err(format!("{}\n{text}", output.status).into()),
+        if output.status.success() && done {
+            Ok(())
+        } else {
+            Err(format!("{}\n{text}", output.status).into())
         }
     })
 }
@@ -43,9 +44,10 @@ fn fails(scenario: &'static str, ranks: usize, devices: usize, parts: &'static [
     Trial::test(name, move || {
         let (output, text) = start(scenario, ranks, devices)?;
         let missing: Vec<_> = parts.iter().filter(|part| !text.contains(**part)).collect();
-        match !output.status.success() && missing.is_empty() {
-            true => Ok(()),
-            false => Err(format!("{}, without {missing:?}\n{text}", output.status).into()),
+        if !output.status.success() && missing.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{}, without {missing:?}\n{text}", output.status).into())
         }
     })
 }

@@ -255,9 +255,12 @@ fn failures(world: &MpiWorld, devices: usize) {
     let last = devices - 1;
     for bytes in [4, 300_000] {
         // One device fails.
-        let told = failure(world, devices, |comm, sites| match comm.device() == last {
-            true => Err(Failure::Here("no memory".into())),
-            false => gather(comm, sites.gather, bytes),
+        let told = failure(world, devices, |comm, sites| {
+            if comm.device() == last {
+                Err(Failure::Here("no memory".into()))
+            } else {
+                gather(comm, sites.gather, bytes)
+            }
         });
         assert_eq!(told, (last, "no memory".to_string()));
         // One device panics, without output on the standard error.
@@ -276,9 +279,8 @@ fn failures(world: &MpiWorld, devices: usize) {
         assert!(message.starts_with(&start) && message.ends_with(&end), "{message}");
         // One device ends. The others do not wait for the timeout.
         let start = Instant::now();
-        let (device, message) = failure(world, devices, |comm, sites| match comm.device() == last {
-            true => Ok(vec![]),
-            false => gather(comm, sites.gather, bytes),
+        let (device, message) = failure(world, devices, |comm, sites| {
+            if comm.device() == last { Ok(vec![]) } else { gather(comm, sites.gather, bytes) }
         });
         let start = (
             start.elapsed(),

@@ -361,9 +361,10 @@ fn every_small_value_survives() {
         let mut bytes = Vec::new();
         for value in 0..1u32 << bits {
             // Signed types narrower than a byte are stored with sign extension.
-            let value = match ty.is_signed_integer() {
-                true => ((value << (32 - bits)) as i32 >> (32 - bits)) as u32,
-                false => value,
+            let value = if ty.is_signed_integer() {
+                ((value << (32 - bits)) as i32 >> (32 - bits)) as u32
+            } else {
+                value
             };
             bytes.extend_from_slice(&value.to_le_bytes()[..ty.byte_size()]);
         }

@@ -65,9 +65,10 @@ fn without_ones(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     for ((&operand, from), to) in operands.iter().zip(&from).zip(&to) {
         let after = (along + 1..from.rank()).filter(|&d| one(from, d));
         let gone: Vec<usize> = before.iter().copied().chain(after).collect();
-        parts.push(match gone.is_empty() {
-            true => operand,
-            false => e.add(without(from, &gone), Op::reshape(), &[operand]),
+        parts.push(if gone.is_empty() {
+            operand
+        } else {
+            e.add(without(from, &gone), Op::reshape(), &[operand])
         });
         shapes.push(Shape::Array(without(to, &gone)));
     }

@@ -70,9 +70,8 @@ fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(
     if !(agree && single && plain(id) && plain(inner)) {
         return None;
     }
-    let groups = |a: &AllReduceAttrs| match a.replica_groups.is_empty() {
-        true => None,
-        false => a.replica_groups.expand(MAX_DEVICES).ok(),
+    let groups = |a: &AllReduceAttrs| {
+        if a.replica_groups.is_empty() { None } else { a.replica_groups.expand(MAX_DEVICES).ok() }
     };
     Some((inner, folded(&groups(first)?, &groups(outer)?)?))
 }

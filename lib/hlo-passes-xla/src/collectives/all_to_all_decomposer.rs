@@ -59,9 +59,12 @@ fn decompose(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     part.dims[d] = step;
     let mut slices = Vec::new();
     for n in 0..parts {
-        let ranges = whole.dims.iter().enumerate().map(|(k, &size)| match k == d {
-            true => SliceDim { start: n * step, limit: (n + 1) * step, stride: 1 },
-            false => SliceDim { start: 0, limit: size, stride: 1 },
+        let ranges = whole.dims.iter().enumerate().map(|(k, &size)| {
+            if k == d {
+                SliceDim { start: n * step, limit: (n + 1) * step, stride: 1 }
+            } else {
+                SliceDim { start: 0, limit: size, stride: 1 }
+            }
         });
         slices.push(e.add(part.clone(), Op::slice(ranges.collect()), &[operand]));
     }

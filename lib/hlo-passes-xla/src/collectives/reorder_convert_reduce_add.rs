@@ -78,9 +78,10 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, scatter: bool, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    let wanted: fn(&Op) -> bool = match scatter {
-        true => |op| is_all_reduce(op) || matches!(op, Op::ReduceScatter(a) if !a.constrain_layout),
-        false => is_all_reduce,
+    let wanted: fn(&Op) -> bool = if scatter {
+        |op| is_all_reduce(op) || matches!(op, Op::ReduceScatter(a) if !a.constrain_layout)
+    } else {
+        is_all_reduce
     };
     let mut reorder = Reorder::new(module);
     for body in loop_bodies(module) {

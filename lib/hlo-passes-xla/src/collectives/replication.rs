@@ -47,9 +47,10 @@ impl<'m> Replication<'m> {
     /// Updates an instruction, and adds the instructions that depend on a change to `work`.
     fn visit(&mut self, id: InstrId, work: &mut Vec<InstrId>) {
         let leaves = self.module[id].shape.leaf_count();
-        let mut now = match self.diverging.contains(&self.module[id].parent) {
-            true => vec![true; leaves],
-            false => self.transfer(id),
+        let mut now = if self.diverging.contains(&self.module[id].parent) {
+            vec![true; leaves]
+        } else {
+            self.transfer(id)
         };
         now.resize(leaves, false);
         let before = self.differs.get(&id);
@@ -113,10 +114,13 @@ impl<'m> Replication<'m> {
             Op::OptBarrier | Op::Copy | Op::Domain(_) | Op::AddDependency => {
                 instr.operands.first().map_or(Vec::new(), |&o| self.of_value(o))
             }
-            Op::AllReduce(a) => match any(&instr.operands) && !self.joins_partitions(a) {
-                true => vec![true; leaves],
-                false => vec![!self.is_uniform(&a.replica_groups, a.use_global_device_ids); leaves],
-            },
+            Op::AllReduce(a) => {
+                if any(&instr.operands) && !self.joins_partitions(a) {
+                    vec![true; leaves]
+                } else {
+                    vec![!self.is_uniform(&a.replica_groups, a.use_global_device_ids); leaves]
+                }
+            }
             Op::While(_) | Op::Call(_) | Op::Fusion(_) | Op::Conditional(_) => self.called(id),
             op => {
                 let known = matches!(

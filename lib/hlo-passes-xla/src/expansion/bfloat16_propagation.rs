@@ -86,9 +86,10 @@ fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut narrow = Vec::new();
     for o in operands {
         let shape = cx.array(o)?;
-        narrow.push(match shape.element_type == WIDE {
-            true => cx.add(shape.with_element_type(NARROW), Op::Convert, &[o]),
-            false => o,
+        narrow.push(if shape.element_type == WIDE {
+            cx.add(shape.with_element_type(NARROW), Op::Convert, &[o])
+        } else {
+            o
         });
     }
     let op = cx.module[moved].op.clone();

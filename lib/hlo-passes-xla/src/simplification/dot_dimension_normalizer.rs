@@ -35,9 +35,8 @@ ENTRY e {
 }
 ",
     patterns: CONTRACTING,
-    build: |_, options| match options.switch("free-dimensions") {
-        true => pattern_pass(ALL),
-        false => pattern_pass(CONTRACTING),
+    build: |_, options| {
+        if options.switch("free-dimensions") { pattern_pass(ALL) } else { pattern_pass(CONTRACTING) }
     },
     ..PassInfo::PLAIN
 };

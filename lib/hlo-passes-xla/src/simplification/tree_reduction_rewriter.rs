@@ -62,9 +62,8 @@ ENTRY e {
 fn run(module: &mut Module, window: i64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let fused = fused_computations(module);
     let wanted = |op: &Op| matches!(op, Op::Reduce(_));
-    let expand = |e: &mut Emitter<'_>, id: InstrId| match fused.contains(&e.module[id].parent) {
-        true => None,
-        false => rewrite(e, id, window),
+    let expand = |e: &mut Emitter<'_>, id: InstrId| {
+        if fused.contains(&e.module[id].parent) { None } else { rewrite(e, id, window) }
     };
     Ok(expand_all(module, "tree", wanted, expand, rewrites))
 }

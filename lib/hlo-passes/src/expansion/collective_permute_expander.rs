@@ -107,10 +107,8 @@ fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) ->
         let part = ArrayShape::new(source.element_type, sizes.iter().copied());
         let operands: Vec<InstrId> = std::iter::once(input).chain(from).collect();
         let slice = e.add(part.clone(), Op::dynamic_slice(part.dims.clone()), &operands);
-        let (slice, came) = match alone {
-            true => (slice, None),
-            false => sent(e, slice, &part, pairs, attrs.channel_id)?,
-        };
+        let (slice, came) =
+            if alone { (slice, None) } else { sent(e, slice, &part, pairs, attrs.channel_id)? };
         let operands: Vec<InstrId> = [value, slice].into_iter().chain(to).collect();
         let array = e.array(value)?;
         let updated = e.add(array.clone(), Op::DynamicUpdateSlice, &operands);

@@ -65,9 +65,10 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, most: i64) -> Option<InstrId> {
     } else if groups > most {
         return None;
     }
-    let result = match groups > most {
-        true => e.add(shape, Op::Convolution(attrs), &[input, k]),
-        false => split(e, input, k, &attrs, &shape)?,
+    let result = if groups > most {
+        e.add(shape, Op::Convolution(attrs), &[input, k])
+    } else {
+        split(e, input, k, &attrs, &shape)?
     };
     e.results(&[result])
 }

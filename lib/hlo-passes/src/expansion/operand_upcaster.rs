@@ -41,10 +41,7 @@ ENTRY e {
 }
 ",
     patterns: ALL,
-    build: |_, options| match options.switch("products") {
-        true => pattern_pass(ALL),
-        false => pattern_pass(FEW),
-    },
+    build: |_, options| if options.switch("products") { pattern_pass(ALL) } else { pattern_pass(FEW) },
     ..PassInfo::PLAIN
 };
 

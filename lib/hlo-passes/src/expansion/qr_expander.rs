@@ -54,10 +54,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let is_factor = attrs.custom_call_target == FACTOR;
-    let count = match is_factor {
-        true => sizes[1].min(sizes[2]),
-        false => *e.array(*operands.get(1)?)?.dims.last()?,
-    };
+    let count = if is_factor { sizes[1].min(sizes[2]) } else { *e.array(*operands.get(1)?)?.dims.last()? };
     let [of_taus @ .., _, _] = shape.dims.as_slice() else { return None };
     let of_taus: Vec<i64> = of_taus.iter().copied().chain([count]).collect();
     let taus = ArrayShape::new(shape.element_type, of_taus);
@@ -214,13 +211,12 @@ impl Call {
         let is_zero = {
             let zeros = e.zeros(&e.array(largest)?)?;
             let is_zero = e.relation(largest, ComparisonDirection::Eq, zeros);
-            match ty.is_complex() {
-                true => {
-                    let imag = e.elementwise(ty.real_type(), Op::Imag, &[alpha]);
-                    let is_real = e.relation(imag, ComparisonDirection::Eq, zeros);
-                    e.same(Op::And, &[is_zero, is_real])
-                }
-                false => is_zero,
+            if ty.is_complex() {
+                let imag = e.elementwise(ty.real_type(), Op::Imag, &[alpha]);
+                let is_real = e.relation(imag, ComparisonDirection::Eq, zeros);
+                e.same(Op::And, &[is_zero, is_real])
+            } else {
+                is_zero
             }
         };
         let size = e.magnitude(alpha)?;

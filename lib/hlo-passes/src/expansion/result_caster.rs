@@ -65,10 +65,7 @@ fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if sum.is_complex() {
         product = cx.add(result.with_element_type(sum.real_type()), Op::Real, &[product]);
     }
-    Some(match sum.real_type() == result.element_type {
-        true => product,
-        false => cx.instead(Op::Convert, &[product]),
-    })
+    Some(if sum.real_type() == result.element_type { product } else { cx.instead(Op::Convert, &[product]) })
 }
 
 fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {

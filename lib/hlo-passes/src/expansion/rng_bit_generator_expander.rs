@@ -282,9 +282,10 @@ fn philox_bits(
 
     let ([a, b], [c, d]) = (halves(e, lows)?, halves(e, highs)?);
     let words = philox(e, [a, b, c, d], key)?;
-    let words = match is_wide {
-        true => vec![whole(e, [words[0], words[1]])?, whole(e, [words[2], words[3]])?],
-        false => words.to_vec(),
+    let words = if is_wide {
+        vec![whole(e, [words[0], words[1]])?, whole(e, [words[2], words[3]])?]
+    } else {
+        words.to_vec()
     };
     let mut columns = Vec::new();
     for word in words {

@@ -187,18 +187,17 @@ fn declared_as(e: &mut Emitter<'_>, array: InstrId, shape: &ArrayShape) -> Optio
 fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
     let mut next = state.to_vec();
     let zero = e.zero(INDEX)?;
-    let position = match scan.attrs.is_reverse {
-        true => {
-            let last = match scan.first_input {
-                0 => e.index(scan.length - 1)?,
-                _ => {
-                    let one = e.index(1)?;
-                    e.same(Op::Subtract, &[state[0], one])
-                }
-            };
-            e.same(Op::Subtract, &[last, i])
-        }
-        false => i,
+    let position = if scan.attrs.is_reverse {
+        let last = match scan.first_input {
+            0 => e.index(scan.length - 1)?,
+            _ => {
+                let one = e.index(1)?;
+                e.same(Op::Subtract, &[state[0], one])
+            }
+        };
+        e.same(Op::Subtract, &[last, i])
+    } else {
+        i
     };
     let first_output = scan.first_input + scan.inputs.len();
     let first_carry = state.len() - scan.carries.len();

@@ -55,9 +55,10 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     if !e.is_static(id) || rank == 0 {
         return None;
     }
-    let index = match shape.dims.iter().all(|&d| i32::try_from(d).is_ok()) {
-        true => ElementType::S32,
-        false => ElementType::S64,
+    let index = if shape.dims.iter().all(|&d| i32::try_from(d).is_ok()) {
+        ElementType::S32
+    } else {
+        ElementType::S64
     };
     let mut operands = vec![x];
     operands.extend((0..rank).map(|d| e.iota(index, &shape.dims, d)));

@@ -92,12 +92,11 @@ impl System {
     fn step(&self, e: &mut Emitter<'_>, i: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
         let ([count, n, _], [_, _, width]) = (self.a, self.b);
         let zero = e.index(0)?;
-        let (i, unsolved) = match self.forward {
-            true => (i, ComparisonDirection::Gt),
-            false => {
-                let last = e.index(n - 1)?;
-                (e.same(Op::Subtract, &[last, i]), ComparisonDirection::Lt)
-            }
+        let (i, unsolved) = if self.forward {
+            (i, ComparisonDirection::Gt)
+        } else {
+            let last = e.index(n - 1)?;
+            (e.same(Op::Subtract, &[last, i]), ComparisonDirection::Lt)
         };
         let row_sizes = [count, 1, width];
         let mut x = e.part(b, &[zero, i, zero], &row_sizes)?;

@@ -34,12 +34,11 @@ pub(super) fn factors(
     if groups > 1 {
         found.factors[features].runs = Some(groups);
     }
-    match a.batch_groups() > 1 {
-        true => found.operands[0][of_batch] = Some(features),
-        false => {
-            found.factors[batch].kind = Kind::Kept;
-            found.operands[0][of_batch] = Some(batch);
-        }
+    if a.batch_groups() > 1 {
+        found.operands[0][of_batch] = Some(features)
+    } else {
+        found.factors[batch].kind = Kind::Kept;
+        found.operands[0][of_batch] = Some(batch);
     }
     if a.feature_groups() > 1 {
         found.operands[0][of_features] = Some(features);

@@ -56,10 +56,7 @@ ENTRY e {
 }
 ",
     patterns: ALL,
-    build: |_, options| match options.switch("few-lines") {
-        true => pattern_pass(FEW_LINES),
-        false => pattern_pass(ALL),
-    },
+    build: |_, options| if options.switch("few-lines") { pattern_pass(FEW_LINES) } else { pattern_pass(ALL) },
     ..PassInfo::PLAIN
 };
 
@@ -153,9 +150,10 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     let mut split = with(count);
     split.insert(at + 1, BLOCK);
 
-    let x = match padded == size {
-        true => x,
-        false => cx.add(array(&with(padded)), c.padding(rank, [0, padded - size]), &[x, init]),
+    let x = if padded == size {
+        x
+    } else {
+        cx.add(array(&with(padded)), c.padding(rank, [0, padded - size]), &[x, init])
     };
     let x = cx.reshaped(x, &split)?;
     let inside = cx.add(array(&split), c.window(rank + 1, at + 1, BLOCK), &[x, init]);

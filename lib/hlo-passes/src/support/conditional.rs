@@ -26,9 +26,10 @@ pub fn known_branch(module: &Module, id: InstrId) -> Option<usize> {
         return Some(0);
     }
     let value = scalar_integer(module, index)?;
-    Some(match is_predicate(module, index) {
-        true => usize::from(value == 0),
-        false => usize::try_from(value).unwrap_or(usize::MAX).min(count - 1),
+    Some(if is_predicate(module, index) {
+        usize::from(value == 0)
+    } else {
+        usize::try_from(value).unwrap_or(usize::MAX).min(count - 1)
     })
 }
 
@@ -85,15 +86,14 @@ pub fn select_between(
         return None;
     }
     let index = *module[id].operands.first()?;
-    let predicate = match is_predicate(module, index) {
-        true => index,
-        false => {
-            // Index 0 selects the first branch, and any other index the second.
-            let zero = Literal::scalar_from_bytes(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
-            let zero = module.add_like(id, Shape::scalar(ElementType::S32), Op::constant(zero), []);
-            let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
-            module.add_like(id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), [index, zero])
-        }
+    let predicate = if is_predicate(module, index) {
+        index
+    } else {
+        // Index 0 selects the first branch, and any other index the second.
+        let zero = Literal::scalar_from_bytes(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
+        let zero = module.add_like(id, Shape::scalar(ElementType::S32), Op::constant(zero), []);
+        let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
+        module.add_like(id, Shape::scalar(ElementType::Pred), Op::Compare(attrs), [index, zero])
     };
     let a = inline_at(module, namer, id, first, &[x])?;
     let b = inline_at(module, namer, id, second, &[y])?;
@@ -127,13 +127,12 @@ fn select(
         }
         leaf => {
             let scalar = leaf.is_scalar();
-            let predicate = match scalar {
-                true => predicate,
-                false => {
-                    let dims = leaf.as_array().map(|a| a.with_element_type(ElementType::Pred));
-                    let wide = dims.map_or(Shape::scalar(ElementType::Pred), Shape::Array);
-                    module.add_like(at, wide, Op::broadcast([]), [predicate])
-                }
+            let predicate = if scalar {
+                predicate
+            } else {
+                let dims = leaf.as_array().map(|a| a.with_element_type(ElementType::Pred));
+                let wide = dims.map_or(Shape::scalar(ElementType::Pred), Shape::Array);
+                module.add_like(at, wide, Op::broadcast([]), [predicate])
             };
             module.add_like(at, leaf.clone(), Op::Select, [predicate, a, b])
         }

@@ -46,9 +46,10 @@ pub fn participants(
     global: bool,
 ) -> Option<i64> {
     let (replicas, partitions) = (module.header.replica_count.0, module.header.num_partitions.0);
-    let listed = match groups.is_empty() {
-        false => groups.group_size(),
-        true => Some(if global { replicas.checked_mul(partitions)? } else { replicas }),
+    let listed = if groups.is_empty() {
+        Some(if global { replicas.checked_mul(partitions)? } else { replicas })
+    } else {
+        groups.group_size()
     };
     match (channel.is_some(), global) {
         // The groups contain replicas. All partitions of a replica participate.

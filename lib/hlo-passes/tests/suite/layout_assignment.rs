@@ -70,9 +70,12 @@ fn agreement_at(module: &Module, i: InstrId) -> Result<(), String> {
     let operand = |n: usize| &module[instr.operands[n]].shape;
     let root = |c: ComputationId| &module[module[c].root()].shape;
     let parameter = |c: ComputationId, n: usize| &module[module.parameters(c)[n]].shape;
-    let one = |what: &str, a: &Shape, b: &Shape| match same_orders(a, b) {
-        true => Ok(()),
-        false => Err(format!("{what}: {} and {}", a.with_layouts(), b.with_layouts())),
+    let one = |what: &str, a: &Shape, b: &Shape| {
+        if same_orders(a, b) {
+            Ok(())
+        } else {
+            Err(format!("{what}: {} and {}", a.with_layouts(), b.with_layouts()))
+        }
     };
     match &instr.op {
         Op::Tuple => {

@@ -124,13 +124,12 @@ fn tile(array: &Literal, tiling: &TileAssignment, device: usize) -> (Literal, Ve
         let from = whole.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>() as usize;
         of.push(inside.then_some(from));
         let bytes = &mut out.bytes_mut()[at * size..][..size];
-        match inside {
-            true => bytes.copy_from_slice(&array.bytes()[from * size..][..size]),
-            false => {
-                let part = shape.element_type.real_type();
-                let odd = FloatFormat::of(part).map_or(1, |f| f.nan(false)).to_le_bytes();
-                bytes.chunks_exact_mut(part.byte_size()).for_each(|b| b.copy_from_slice(&odd[..b.len()]));
-            }
+        if inside {
+            bytes.copy_from_slice(&array.bytes()[from * size..][..size])
+        } else {
+            let part = shape.element_type.real_type();
+            let odd = FloatFormat::of(part).map_or(1, |f| f.nan(false)).to_le_bytes();
+            bytes.chunks_exact_mut(part.byte_size()).for_each(|b| b.copy_from_slice(&odd[..b.len()]));
         }
     }
     (out, of)

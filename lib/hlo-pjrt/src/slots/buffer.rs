@@ -188,9 +188,10 @@ fn write(array: &Array, host: &Strided, destination: &Destination) -> Result {
         unsafe { ptr::copy_nonoverlapping(elements.as_ptr(), to, elements.len()) };
         return Ok(());
     }
-    match shape.is_some_and(|a| a.is_dense_row_major()) {
-        true => scatter(array.bytes()?, host, to),
-        false => scatter(array.to_literal()?.bytes(), host, to),
+    if shape.is_some_and(|a| a.is_dense_row_major()) {
+        scatter(array.bytes()?, host, to)
+    } else {
+        scatter(array.to_literal()?.bytes(), host, to)
     }
 }
 

@@ -62,8 +62,9 @@ pub fn set(a: &mut EventSet) -> Result {
         0 => Ok(()),
         code => Err(Fault::new(Code::from_number(code), a.error_message.text()?)),
     };
-    match promise.keep(value) {
-        true => Ok(()),
-        false => Err(Fault::new(Code::FailedPrecondition, "the event was set before")),
+    if promise.keep(value) {
+        Ok(())
+    } else {
+        Err(Fault::new(Code::FailedPrecondition, "the event was set before"))
     }
 }

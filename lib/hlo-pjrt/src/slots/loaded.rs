@@ -52,14 +52,10 @@ pub fn execute(a: &mut LoadedExecutableExecute) -> Result {
     let kept = options.non_donatable_input_indices.get()?;
     let kept = kept.iter().filter_map(|&n| usize::try_from(n).ok()).collect();
     let knows_contexts = options.struct_size >= std::mem::offset_of!(crate::sys::ExecuteOptions, context) + 8;
-    let context = match knows_contexts && !options.context.is_null() {
-        true => Some(options.context.get()?),
-        false => None,
-    };
-    let device = match a.execute_device.is_null() {
-        true => None,
-        false => Some(program.platform.device(a.execute_device)?),
-    };
+    let context =
+        if knows_contexts && !options.context.is_null() { Some(options.context.get()?) } else { None };
+    let device =
+        if a.execute_device.is_null() { None } else { Some(program.platform.device(a.execute_device)?) };
     // SAFETY: the caller guarantees that there is one list for each device.
     let lists = unsafe { elements(a.argument_lists, a.num_devices)? };
     let arguments = lists.iter().map(|&list| {

@@ -98,9 +98,10 @@ fn order(dims: &[i64], ty: ElementType, layout: Option<&MemoryLayout>) -> Result
     let strided = Strided::laid_out(dims, ty.byte_size(), layout)?;
     let said = layout.map_or(Ok(None), MemoryLayout::minor_to_major)?;
     let order = said.map_or_else(|| strided.order(), Dims::from);
-    match strided.lies_in_order(&order) {
-        true => Ok(Order::new(&order)),
-        false => Err(Fault::unimplemented("arrays with something between their elements are not supported")),
+    if strided.lies_in_order(&order) {
+        Ok(Order::new(&order))
+    } else {
+        Err(Fault::unimplemented("arrays with something between their elements are not supported"))
     }
 }
 

@@ -150,16 +150,13 @@ impl Expander<'_> {
         // The copy of the output is also an operand, because the rows that are not replaced keep their
         // values.
         let operands = vec![input, from, sizes, to, received, moved];
-        let (symbol, arguments) = match self.has_others() {
-            true => {
-                let site = self.collective_number(id);
-                let arguments = vec![site, Argument::Descriptor, Argument::Operands, Argument::Result(0)];
-                ("hlo_rt_exchange_rows", arguments)
-            }
-            false => {
-                let arguments = (0..5).map(Argument::Operand).chain([Argument::Result(0)]);
-                ("hlo_rt_move_rows", std::iter::once(Argument::Descriptor).chain(arguments).collect())
-            }
+        let (symbol, arguments) = if self.has_others() {
+            let site = self.collective_number(id);
+            let arguments = vec![site, Argument::Descriptor, Argument::Operands, Argument::Result(0)];
+            ("hlo_rt_exchange_rows", arguments)
+        } else {
+            let arguments = (0..5).map(Argument::Operand).chain([Argument::Result(0)]);
+            ("hlo_rt_move_rows", std::iter::once(Argument::Descriptor).chain(arguments).collect())
         };
         steps.push(Step::Runtime(RuntimeCall {
             instruction: id,
@@ -186,9 +183,10 @@ impl Expander<'_> {
             self.refuse(id, message);
             return (self.fresh(id, result), result.clone());
         }
-        match attrs.source_target_pairs.0.contains(&(0, 0)) {
-            true => operands,
-            false => (self.zeros(id, result, steps), result.clone()),
+        if attrs.source_target_pairs.0.contains(&(0, 0)) {
+            operands
+        } else {
+            (self.zeros(id, result, steps), result.clone())
         }
     }
 

@@ -116,8 +116,8 @@ pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec
     let id = module[module.entry()].root();
     let root = e.relaid(id, root, &module[id].shape, result, &mut steps);
     let output_bytes = e.outputs(&root, &mut steps);
-    match e.errors.is_empty() {
-        true => Ok(Expanded {
+    if e.errors.is_empty() {
+        Ok(Expanded {
             main: Body { root: id, steps, buffers: e.buffers, frames: e.frames, param_bytes, output_bytes },
             functions: e.functions,
             constants: e.constants,
@@ -125,8 +125,9 @@ pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec
             custom_calls: e.custom_calls,
             collectives: e.collectives,
             donations,
-        }),
-        false => Err(e.errors),
+        })
+    } else {
+        Err(e.errors)
     }
 }
 
@@ -255,9 +256,10 @@ impl Expander<'_> {
             self.refuse(root, format!("computations nest more than {MAX_DEPTH} deep"));
             return self.fresh(root, &self.module[root].shape);
         }
-        match self.shared.contains(&id) {
-            true => self.call_function(id, arguments, steps, depth),
-            false => self.steps_of(id, arguments, steps, depth),
+        if self.shared.contains(&id) {
+            self.call_function(id, arguments, steps, depth)
+        } else {
+            self.steps_of(id, arguments, steps, depth)
         }
     }
 

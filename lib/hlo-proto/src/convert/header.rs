@@ -64,9 +64,8 @@ pub fn read_config(config: &HloModuleConfigProto, module: &mut Module) -> Result
     header.replica_count = count(config.replica_count);
     header.num_partitions = count(config.num_partitions);
     header.alias_passthrough_params = config.alias_passthrough_params;
-    let allowed = |list: &Vec<bool>| match list.is_empty() {
-        true => PropagationAllowed::default(),
-        false => PropagationAllowed(list.clone()),
+    let allowed = |list: &Vec<bool>| {
+        if list.is_empty() { PropagationAllowed::default() } else { PropagationAllowed(list.clone()) }
     };
     header.allow_spmd_sharding_propagation_to_parameters =
         allowed(&config.allow_spmd_sharding_propagation_to_parameters);

@@ -93,9 +93,8 @@ fn read_array(proto: &LiteralProto, array: ArrayShape) -> Result<Literal> {
     let count = array.checked_element_count().and_then(|n| usize::try_from(n).ok());
     let Some(count) = count else { return Err(wrong(0, "elements")) };
     // This check runs before anything of that size is allocated.
-    let check = |found: usize, parts: usize| match count.checked_mul(parts) == Some(found) {
-        true => Ok(()),
-        false => Err(wrong(found / parts, "elements")),
+    let check = |found: usize, parts: usize| {
+        if count.checked_mul(parts) == Some(found) { Ok(()) } else { Err(wrong(found / parts, "elements")) }
     };
     /// Reads elements that are stored as `$parts` numbers each.
     macro_rules! numbers {
@@ -152,9 +151,12 @@ fn extended(bytes: &[u8], ty: ElementType) -> std::borrow::Cow<'_, [u8]> {
     if unused == 0 {
         return bytes.into();
     }
-    let extend = |&byte: &u8| match ty.is_signed_integer() {
-        true => ((byte << unused) as i8 >> unused) as u8,
-        false => byte << unused >> unused,
+    let extend = |&byte: &u8| {
+        if ty.is_signed_integer() {
+            ((byte << unused) as i8 >> unused) as u8
+        } else {
+            byte << unused >> unused
+        }
     };
     bytes.iter().map(extend).collect::<Vec<u8>>().into()
 }

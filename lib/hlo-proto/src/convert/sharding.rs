@@ -65,9 +65,10 @@ fn read_tiled(proto: &OpSharding) -> Result<TiledSharding> {
         ShardingType::MAXIMAL => Ok(Subgroup::Maximal),
         other => Err(format!("{other} is no type of the last dimensions of tiles")),
     };
-    let subgroups = match proto.replicate_on_last_tile_dim {
-        true => vec![Subgroup::Replicated],
-        false => proto.last_tile_dims.iter().map(subgroup).collect::<Result<_>>()?,
+    let subgroups = if proto.replicate_on_last_tile_dim {
+        vec![Subgroup::Replicated]
+    } else {
+        proto.last_tile_dims.iter().map(subgroup).collect::<Result<_>>()?
     };
     let sharding = TiledSharding { tiles, subgroups, devices };
     if sharding.tiles.iter().any(|&n| n < 0) || sharding.subgroups.len() > sharding.tiles.len() {

@@ -193,9 +193,10 @@ impl Writing<'_> {
     /// Writes the attributes that any instruction may have. As in XLA, some fields are written even if they
     /// are empty.
     fn common(&mut self, common: &CommonAttrs, proto: &mut HloInstructionProto) {
-        proto.metadata = Some(Box::new(match common.metadata.is_empty() {
-            true => Default::default(),
-            false => write_metadata(&common.metadata, &mut self.payloads),
+        proto.metadata = Some(Box::new(if common.metadata.is_empty() {
+            Default::default()
+        } else {
+            write_metadata(&common.metadata, &mut self.payloads)
         }));
         proto.frontend_attributes = Some(Box::new(write_frontend(&common.frontend_attributes)));
         proto.statistics_viz =

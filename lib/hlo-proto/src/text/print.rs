@@ -41,9 +41,10 @@ fn message(
                 nested(out, name, Some(inner()), bytes, base, depth)?;
             }
             (Some(Field { name, kind: Kind::Opaque, .. }), Value::Delimited(bytes)) => {
-                match is_canonical(bytes, depth + 1) {
-                    true => nested(out, name, None, bytes, reader.offset() - bytes.len(), depth)?,
-                    false => line(out, name, depth, &quoted(bytes, false)),
+                if is_canonical(bytes, depth + 1) {
+                    nested(out, name, None, bytes, reader.offset() - bytes.len(), depth)?
+                } else {
+                    line(out, name, depth, &quoted(bytes, false))
                 }
             }
             (Some(field), value) if value.wire_type() == field.kind.wire_type() => {
@@ -90,9 +91,10 @@ fn nested(
 
 /// Prints numbers that are stored contiguously.
 fn packed(out: &mut String, field: &Field, bytes: &[u8], base: usize, depth: usize) -> Result<(), Damage> {
-    let sized = |size: usize| match bytes.len().is_multiple_of(size) {
-        true => Ok(bytes.chunks_exact(size)),
-        false => {
+    let sized = |size: usize| {
+        if bytes.len().is_multiple_of(size) {
+            Ok(bytes.chunks_exact(size))
+        } else {
             Err(Damage { offset: base, message: format!("field `{}` has a part of a number", field.name) })
         }
     };

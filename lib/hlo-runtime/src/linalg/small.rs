@@ -145,10 +145,7 @@ mod tests {
             // The lower triangle, or the upper triangle of the transpose.
             let (row, column) = if lower != transposed { (1, 3) } else { (3, 1) };
             let view = View { values: &a, row, column, conjugated: false };
-            let element = |i: usize, j: usize| match i == j {
-                true if unit => 1.0,
-                _ => view.get(i, j),
-            };
+            let element = |i: usize, j: usize| if i == j && unit { 1.0 } else { view.get(i, j) };
             let inside = |i: usize, j: usize| if lower != transposed { i >= j } else { i <= j };
             let x = [1.0, -2.0, 3.0, 0.5, 4.0, -1.0];
             let mut b = [0.0; 6];

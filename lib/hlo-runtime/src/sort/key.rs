@@ -153,10 +153,12 @@ impl Key {
     #[inline(always)]
     fn float(&self, value: u64, mask: u64, sign: u64) -> u64 {
         let magnitude = value & !sign;
-        let value = match self.numbers {
-            true if magnitude == 0 => 0,
-            true if magnitude > self.largest => mask & !sign,
-            _ => value,
+        let value = if self.numbers && magnitude == 0 {
+            0
+        } else if self.numbers && magnitude > self.largest {
+            mask & !sign
+        } else {
+            value
         };
         if value & sign != 0 { !value & mask } else { value | sign }
     }

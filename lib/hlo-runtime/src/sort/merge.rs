@@ -85,9 +85,10 @@ impl<T: Copy> Merge<'_, T> {
         to: &mut [T],
         before: &mut impl FnMut(T, T) -> bool,
     ) -> usize {
-        match self.backward {
-            false => self.write_towards::<false>(merged, taken, to, before),
-            true => self.write_towards::<true>(merged, taken, to, before),
+        if self.backward {
+            self.write_towards::<true>(merged, taken, to, before)
+        } else {
+            self.write_towards::<false>(merged, taken, to, before)
         }
     }
 

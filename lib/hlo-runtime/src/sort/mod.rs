@@ -268,12 +268,13 @@ impl Sort {
                 for operand in &*self.operands {
                     // SAFETY: guaranteed by the caller; `indices` is a permutation of the slice.
                     unsafe {
-                        match long {
-                            true => ctx.for_each(self.size.div_ceil(MOVED), |task| {
+                        if long {
+                            ctx.for_each(self.size.div_ceil(MOVED), |task| {
                                 let end = self.size.min((task + 1) * MOVED);
                                 permute(operand, slice, task * MOVED, &indices[task * MOVED..end]);
-                            }),
-                            false => permute(operand, slice, 0, indices),
+                            })
+                        } else {
+                            permute(operand, slice, 0, indices)
                         }
                     }
                 }

@@ -36,9 +36,10 @@ fn transform(x: &[C], lengths: &[usize], inverse: bool) -> Vec<C> {
 
 fn encode(values: &[C], real: bool, double: bool) -> Vec<u64> {
     let parts = values.iter().flat_map(|z| if real { vec![z.re] } else { vec![z.re, z.im] });
-    let bytes: Vec<u8> = match double {
-        true => parts.flat_map(f64::to_ne_bytes).collect(),
-        false => parts.flat_map(|x| (x as f32).to_ne_bytes()).collect(),
+    let bytes: Vec<u8> = if double {
+        parts.flat_map(f64::to_ne_bytes).collect()
+    } else {
+        parts.flat_map(|x| (x as f32).to_ne_bytes()).collect()
     };
     // Copies the bytes to words, so that they are aligned.
     bytes
@@ -52,15 +53,15 @@ fn encode(values: &[C], real: bool, double: bool) -> Vec<u64> {
 }
 
 fn decode(bytes: &[u8], real: bool, double: bool) -> Vec<C> {
-    let parts: Vec<f64> = match double {
-        true => bytes.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect(),
-        false => {
-            bytes.chunks_exact(4).map(|b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))).collect()
-        }
+    let parts: Vec<f64> = if double {
+        bytes.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect()
+    } else {
+        bytes.chunks_exact(4).map(|b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))).collect()
     };
-    match real {
-        true => parts.iter().map(|&x| C::new(x, 0.0)).collect(),
-        false => parts.chunks_exact(2).map(|p| C::new(p[0], p[1])).collect(),
+    if real {
+        parts.iter().map(|&x| C::new(x, 0.0)).collect()
+    } else {
+        parts.chunks_exact(2).map(|p| C::new(p[0], p[1])).collect()
     }
 }
 

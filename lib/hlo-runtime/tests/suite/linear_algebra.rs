@@ -90,9 +90,10 @@ fn factors_multiply_to_the_matrix() {
                 {
                     for i in 0..n {
                         for j in 0..n {
-                            let z = match lower {
-                                true => product(|i, k| l[i * n + k], |k, j| l[j * n + k].conj(), i, j, n),
-                                false => product(|i, k| l[k * n + i].conj(), |k, j| l[k * n + j], i, j, n),
+                            let z = if lower {
+                                product(|i, k| l[i * n + k], |k, j| l[j * n + k].conj(), i, j, n)
+                            } else {
+                                product(|i, k| l[k * n + i].conj(), |k, j| l[k * n + j], i, j, n)
                             };
                             let want = a[i * n + j];
                             assert!((z - want).norm() < tolerance, "{what}: {z} at ({i}, {j}), want {want}");

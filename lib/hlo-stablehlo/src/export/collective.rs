@@ -218,9 +218,10 @@ impl Exporter<'_> {
     fn group_size(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<i64> {
         let lists = self.lists(id, groups)?;
         let size = lists.first().map_or(0, Vec::len);
-        match lists.iter().all(|group| group.len() == size) {
-            true => Ok(size as i64),
-            false => self.refuse(id, "has groups of several sizes"),
+        if lists.iter().all(|group| group.len() == size) {
+            Ok(size as i64)
+        } else {
+            self.refuse(id, "has groups of several sizes")
         }
     }
 
@@ -282,10 +283,7 @@ impl Exporter<'_> {
             return self.refuse(id, "sends slices, and StableHLO's whole arrays");
         }
         let pairs: Vec<Vec<i64>> = pairs.iter().map(|&(a, b)| vec![a, b]).collect();
-        let pairs = match pairs.is_empty() {
-            true => super::attributes::dense(&[0, 2], &[]),
-            false => rows(&pairs, -1),
-        };
+        let pairs = if pairs.is_empty() { super::attributes::dense(&[0, 2], &[]) } else { rows(&pairs, -1) };
         let mut results = Vec::new();
         for operand in self.leaves(id)? {
             let ty = self.tree.type_of(operand).clone();

@@ -29,9 +29,10 @@ impl<'m> Locations<'m> {
         if !metadata.op_type.is_empty() {
             place = Arc::new(Location::Named(format!("{}:", metadata.op_type.to_text()).into(), place));
         }
-        match metadata.op_name.is_empty() {
-            true => (*place).clone(),
-            false => Location::Named(name(&metadata.op_name), place),
+        if metadata.op_name.is_empty() {
+            (*place).clone()
+        } else {
+            Location::Named(name(&metadata.op_name), place)
         }
     }
 

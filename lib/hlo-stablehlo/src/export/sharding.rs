@@ -29,9 +29,12 @@ impl Meshes {
 
 /// Returns the attribute that contains the HLO text of a sharding.
 fn text_of(sharding: &Sharding) -> Attribute {
-    let bare = |one: &Arc<SingleSharding>| match one.metadata.is_empty() {
-        true => Arc::clone(one),
-        false => Arc::new(SingleSharding { metadata: Vec::new(), ..(**one).clone() }),
+    let bare = |one: &Arc<SingleSharding>| {
+        if one.metadata.is_empty() {
+            Arc::clone(one)
+        } else {
+            Arc::new(SingleSharding { metadata: Vec::new(), ..(**one).clone() })
+        }
     };
     let sharding = match sharding {
         Sharding::Single(one) => Sharding::Single(bare(one)),

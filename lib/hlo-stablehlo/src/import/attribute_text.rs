@@ -141,9 +141,10 @@ fn float_text(bits: u64, ty: &Type) -> Result<String, String> {
         FloatType::F16 | FloatType::BF16 => narrow_value(bits as u16, *float == FloatType::BF16),
         other => return Ok(format!("0x{bits:0width$X}", width = other.bits().div_ceil(4) as usize)),
     };
-    match value.is_finite() {
-        false => Ok(format!("0x{bits:0width$X}", width = float.bits().div_ceil(4) as usize)),
-        true => Ok(scientific(value, *float)),
+    if value.is_finite() {
+        Ok(scientific(value, *float))
+    } else {
+        Ok(format!("0x{bits:0width$X}", width = float.bits().div_ceil(4) as usize))
     }
 }
 

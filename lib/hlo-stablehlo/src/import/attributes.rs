@@ -38,9 +38,10 @@ impl Operation {
     /// Reads an optional list of `count` numbers. The default for each is `default`.
     pub(super) fn dims_or(&self, name: &str, count: usize, default: i64) -> Result<Dims> {
         let Some(list) = self.dims_if_any(name)? else { return Ok(Dims::from_elem(default, count)) };
-        match list.len() == count {
-            true => Ok(list),
-            false => self.fail(format!("`{name}` has {} numbers, but {count} are needed", list.len())),
+        if list.len() == count {
+            Ok(list)
+        } else {
+            self.fail(format!("`{name}` has {} numbers, but {count} are needed", list.len()))
         }
     }
 

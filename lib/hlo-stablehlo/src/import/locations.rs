@@ -142,9 +142,10 @@ impl Frames {
 /// Returns the names of a location. A name stands for everything inside it, so only the outermost ones count.
 pub fn name_of(location: &Location) -> HloString {
     let mut names: Vec<&str> = Vec::new();
-    each_name(location, &mut |name, _| match name.ends_with(':') {
-        true => true,
-        false => {
+    each_name(location, &mut |name, _| {
+        if name.ends_with(':') {
+            true
+        } else {
             names.push(name);
             false
         }

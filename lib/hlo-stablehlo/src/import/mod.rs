@@ -59,12 +59,11 @@ pub fn import_function(tree: &Tree, function: Option<&str>) -> Result<Module, Ve
         return Err(broken);
     }
     let refined;
-    let tree = match crate::refine::is_needed(tree) {
-        true => {
-            refined = crate::refine::refine_as_declared(tree, function)?;
-            &refined
-        }
-        false => tree,
+    let tree = if crate::refine::is_needed(tree) {
+        refined = crate::refine::refine_as_declared(tree, function)?;
+        &refined
+    } else {
+        tree
     };
     let module = translate(tree, function)?;
     let broken = verify::verify(&module);

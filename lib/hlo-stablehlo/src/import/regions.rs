@@ -39,12 +39,11 @@ impl<'t> Importer<'t> {
         for op in operations {
             self.operation(op);
         }
-        match TERMINATORS.contains(&&*last.name) {
-            true => self.operands(last),
-            false => {
-                self.operation(last);
-                last.fail("a block ends with it and not with a `return`")
-            }
+        if TERMINATORS.contains(&&*last.name) {
+            self.operands(last)
+        } else {
+            self.operation(last);
+            last.fail("a block ends with it and not with a `return`")
         }
     }
 

@@ -70,9 +70,10 @@ fn bounds_of(tensor: &TensorType) -> Result<Vec<i64>, String> {
     let fields =
         encoding.fields("stablehlo.bounds").ok_or("the encoding of the array has no meaning in HLO")?;
     let bounds = fields.get("bounds").and_then(Attribute::ints).unwrap_or_default();
-    match bounds.len() == tensor.dims.len() {
-        true => Ok(bounds),
-        false => Err(format!("{} bounds are given for {} dimensions", bounds.len(), tensor.dims.len())),
+    if bounds.len() == tensor.dims.len() {
+        Ok(bounds)
+    } else {
+        Err(format!("{} bounds are given for {} dimensions", bounds.len(), tensor.dims.len()))
     }
 }
 
@@ -104,15 +105,17 @@ pub fn element_of(ty: &Type, quantized: Quantized) -> Result<ElementType, String
 /// A message if HLO lacks the type, or if the number of elements does not match it.
 pub fn literal_of(elements: &Elements) -> Result<Literal, String> {
     let tensor = elements.ty.as_tensor().ok_or("the value is no array of known rank")?;
-    let shape = match elements.is_splat {
-        true => ArrayShape::new(element_of(&tensor.element, Quantized::Stored)?, []),
-        false => array_of(tensor, Quantized::Stored)?,
+    let shape = if elements.is_splat {
+        ArrayShape::new(element_of(&tensor.element, Quantized::Stored)?, [])
+    } else {
+        array_of(tensor, Quantized::Stored)?
     };
     let ty = shape.element_type;
     let signed_part = ty.is_signed_integer() && ty.bit_width() < 8;
-    let literal = match signed_part && ty.first_odd_byte(&elements.bytes).is_some() {
-        true => Literal::try_from_bytes(shape.into(), sign_extended(ty, &elements.bytes)),
-        false => Literal::try_from_shared(shape.into(), Arc::clone(&elements.bytes)),
+    let literal = if signed_part && ty.first_odd_byte(&elements.bytes).is_some() {
+        Literal::try_from_bytes(shape.into(), sign_extended(ty, &elements.bytes))
+    } else {
+        Literal::try_from_shared(shape.into(), Arc::clone(&elements.bytes))
     };
     let literal =
         literal.ok_or_else(|| format!("{} bytes are no elements of the type", elements.bytes.len()))?;

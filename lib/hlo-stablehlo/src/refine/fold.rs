@@ -33,18 +33,16 @@ impl IntegerType {
 
     /// Returns the number that a stored value represents.
     fn number(self, value: i64) -> i128 {
-        match self.is_signed {
-            true => value.into(),
-            false => (value as u64).into(),
-        }
+        if self.is_signed { value.into() } else { (value as u64).into() }
     }
 
     /// Returns the stored value of a number, truncated to the bits of the type.
     fn wrap(self, number: i128) -> i64 {
         let unused = 128 - self.bits;
-        match self.is_signed {
-            true => ((number << unused) >> unused) as i64,
-            false => (((number as u128) << unused) >> unused) as i64,
+        if self.is_signed {
+            ((number << unused) >> unused) as i64
+        } else {
+            (((number as u128) << unused) >> unused) as i64
         }
     }
 

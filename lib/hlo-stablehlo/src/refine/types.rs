@@ -73,9 +73,10 @@ fn of_sizes(tensor: &TensorType, sizes: &[(i64, i64)]) -> Type {
     let dims = sizes.iter().map(|&(size, _)| size).collect();
     let bounds: Vec<i64> = sizes.iter().map(|&(_, most)| most).collect();
     let is_bounded = bounds.iter().any(|&most| most != DYNAMIC);
-    let encoding = match is_bounded {
-        true => Some(Attribute::of_fields("stablehlo.bounds", [("bounds", Attribute::i64s(bounds))])),
-        false => tensor.encoding.clone().filter(|e| e.fields("stablehlo.bounds").is_none()),
+    let encoding = if is_bounded {
+        Some(Attribute::of_fields("stablehlo.bounds", [("bounds", Attribute::i64s(bounds))]))
+    } else {
+        tensor.encoding.clone().filter(|e| e.fields("stablehlo.bounds").is_none())
     };
     TypeKind::Tensor(TensorType { dims, element: tensor.element.clone(), encoding }).into()
 }

@@ -194,10 +194,8 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     let mut out = Vec::new();
     while let Some(first) = rest.chars().next() {
-        let len = match is_word(first) {
-            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
-        };
+        let len =
+            if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
         let (token, after) = rest.split_at(len);
         out.push(token);
         rest = after;

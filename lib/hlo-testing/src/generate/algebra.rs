@@ -23,9 +23,10 @@ impl Generator {
             Opcode::Rng => {
                 let distribution = self.numbers.pick(&["rng_uniform", "rng_normal"]).to_string();
                 let t = self.numbers.pick(&FLOATS);
-                let operands = match self.executable {
-                    true => [self.number(t, "-1"), self.number(t, "3")],
-                    false => [self.value(&Type::scalar(t)), self.value(&Type::scalar(t))],
+                let operands = if self.executable {
+                    [self.number(t, "-1"), self.number(t, "3")]
+                } else {
+                    [self.value(&Type::scalar(t)), self.value(&Type::scalar(t))]
                 };
                 let ty = Array::new(t, &self.dims(0, 3));
                 self.add(ty, opcode, &operands, &[("distribution", distribution)])
@@ -129,9 +130,10 @@ impl Generator {
             Type::array(t, &dims)
         };
         let lhs = self.value(&with(&[], &[m, k]));
-        let sizes = match self.executable {
-            true => self.group_sizes(g, m.max(k)),
-            false => self.value(&Type::array(E::S32, &[g])),
+        let sizes = if self.executable {
+            self.group_sizes(g, m.max(k))
+        } else {
+            self.value(&Type::array(E::S32, &[g]))
         };
         // The ragged dimension is a free one of the left side, or the contracting one.
         let free = self.numbers.one_in(2);
@@ -235,9 +237,10 @@ impl Generator {
         let (n, m) = (self.size(1, 4), self.size(1, 3));
         let batch = dims.clone();
         dims.extend([n, n]);
-        let a = match self.executable {
-            true => self.well_conditioned(t, &dims),
-            false => self.value(&Type::array(t, &dims)),
+        let a = if self.executable {
+            self.well_conditioned(t, &dims)
+        } else {
+            self.value(&Type::array(t, &dims))
         };
         if opcode == Opcode::Cholesky {
             let value = self.add(Array::new(t, &dims), opcode, &[a], &[]);
@@ -275,9 +278,10 @@ impl Generator {
             let value = self.value(&vector);
             // The last operand is a variance, which must not be negative.
             let variance = self.executable && n + 1 == vectors && opcode != Opcode::BatchNormTraining;
-            operands.push(match variance {
-                true => self.add(vector.clone(), Opcode::Multiply, &[value, value], &[]),
-                false => value,
+            operands.push(if variance {
+                self.add(vector.clone(), Opcode::Multiply, &[value, value], &[])
+            } else {
+                value
             });
         }
         if opcode == Opcode::BatchNormGrad {

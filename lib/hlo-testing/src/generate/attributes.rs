@@ -68,10 +68,7 @@ pub(super) fn sharding(ty: &Type, numbers: &mut Numbers) -> String {
     match ty {
         Type::Tuple(_) => {
             let leaves: Vec<String> = ty.leaves().iter().map(|t| leaf_sharding(t, numbers)).collect();
-            match leaves.is_empty() {
-                true => "{replicated}".into(),
-                false => format!("{{{}}}", leaves.join(", ")),
-            }
+            if leaves.is_empty() { "{replicated}".into() } else { format!("{{{}}}", leaves.join(", ")) }
         }
         Type::Array(a) if a.rank() > 1 && numbers.one_in(3) => named_sharding(a.rank(), numbers),
         Type::Array(_) | Type::Token | Type::Opaque => leaf_sharding(ty, numbers),

@@ -313,9 +313,10 @@ impl Generator {
             [one] => one,
             _ => {
                 let (a, b) = (self.numbers.pick(&same), self.numbers.pick(&same));
-                let opcode = match t.is_pred() {
-                    true => self.numbers.pick(&[Opcode::And, Opcode::Or]),
-                    false => self.numbers.pick(&[Opcode::Add, Opcode::Multiply]),
+                let opcode = if t.is_pred() {
+                    self.numbers.pick(&[Opcode::And, Opcode::Or])
+                } else {
+                    self.numbers.pick(&[Opcode::Add, Opcode::Multiply])
                 };
                 self.add(Array::new(t, &[]), opcode, &[a, b], &[])
             }
@@ -366,13 +367,12 @@ impl Generator {
     /// module.
     pub fn finish(mut self, seed: u64, options: Options) -> Program {
         let all = self.lines().len();
-        let root = match self.numbers.one_in(4) {
-            true => all.saturating_sub(1),
-            false => {
-                let first = all.saturating_sub(8);
-                let parts: Vec<usize> = (first..all).filter(|_| self.numbers.one_in(2)).collect();
-                self.tuple(&parts)
-            }
+        let root = if self.numbers.one_in(4) {
+            all.saturating_sub(1)
+        } else {
+            let first = all.saturating_sub(8);
+            let parts: Vec<usize> = (first..all).filter(|_| self.numbers.one_in(2)).collect();
+            self.tuple(&parts)
         };
         let mut program = self.finish_at(seed, root);
         if !options.executable {

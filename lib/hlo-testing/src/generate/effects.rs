@@ -194,9 +194,10 @@ impl Generator {
         if self.numbers.one_in(5) {
             let t = self.element(|_| true);
             let callee = self.scalar_function(&[t, t], &Type::scalar(t));
-            match self.numbers.one_in(2) {
-                true => self.attribute(value, "to_apply", callee),
-                false => self.attribute(value, "called_computations", format!("{{{callee}}}")),
+            if self.numbers.one_in(2) {
+                self.attribute(value, "to_apply", callee)
+            } else {
+                self.attribute(value, "called_computations", format!("{{{callee}}}"))
             }
         }
         if let Some(operand) = types.iter().position(|t| *t == result && t.as_array().is_some())

@@ -74,9 +74,10 @@ impl Generator {
         let dynamic: Vec<usize> = (0..self.lines().len())
             .filter(|&i| self.lines()[i].ty.as_array().is_some_and(|a| !a.is_static() && fits(a.element)))
             .collect();
-        match dynamic.is_empty() || self.numbers.one_in(2) {
-            true => self.array_of(fits, 0, 4),
-            false => self.numbers.pick(&dynamic),
+        if dynamic.is_empty() || self.numbers.one_in(2) {
+            self.array_of(fits, 0, 4)
+        } else {
+            self.numbers.pick(&dynamic)
         }
     }
 

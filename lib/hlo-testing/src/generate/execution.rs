@@ -82,9 +82,10 @@ impl Generator {
             all.extend([sum, product]);
         } else if t.is_integer() {
             let bits = t.bit_width();
-            let (low, high) = match t.is_signed_integer() {
-                true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-                false => (0, (1i128 << bits) - 1),
+            let (low, high) = if t.is_signed_integer() {
+                (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+            } else {
+                (0, (1i128 << bits) - 1)
             };
             all.extend([sum, (Opcode::Minimum, high.to_string()), (Opcode::Maximum, low.to_string())]);
             if high > 0 {

@@ -63,9 +63,10 @@ fn element(t: ElementType, numbers: &mut Numbers) -> String {
 
 fn integer(t: ElementType, numbers: &mut Numbers) -> String {
     let bits = t.bit_width();
-    let (low, high) = match t.is_signed_integer() {
-        true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        false => (0, (1i128 << bits) - 1),
+    let (low, high) = if t.is_signed_integer() {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
     };
     match numbers.below(6) {
         0 => low.to_string(),

@@ -203,10 +203,12 @@ impl Computation {
             let _ = write!(out, "{percent}{} = ", line.name);
             let ty = |l: &Line| {
                 let mut numbers = Numbers::new(l.layout);
-                match l.layout != 0 && (style.layouts || style.orders) {
-                    true if style.layouts => l.ty.write(Some(&mut numbers)),
-                    true if !(entry && l.opcode == Opcode::Parameter) => l.ty.write_orders(&mut numbers),
-                    _ => l.ty.write(None),
+                if l.layout != 0 && style.layouts {
+                    l.ty.write(Some(&mut numbers))
+                } else if l.layout != 0 && style.orders && !(entry && l.opcode == Opcode::Parameter) {
+                    l.ty.write_orders(&mut numbers)
+                } else {
+                    l.ty.write(None)
                 }
             };
             if !(style.omit_shapes && shape_follows(line)) {

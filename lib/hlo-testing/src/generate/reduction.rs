@@ -110,12 +110,11 @@ impl Generator {
             if self.numbers.one_in(2) { vec![x] } else { vec![x, self.value(&a.of(other).into())] };
         let types: Vec<E> = operands.iter().map(|&o| self.array_type(o).element).collect();
         let result = self.element(|_| true);
-        let function = match self.executable && self.numbers.one_in(2) {
-            true => {
-                let types: Vec<Type> = types.into_iter().map(Type::scalar).collect();
-                self.function("mapped", &types, &Type::scalar(result))
-            }
-            false => self.scalar_function(&types, &Type::scalar(result)),
+        let function = if self.executable && self.numbers.one_in(2) {
+            let types: Vec<Type> = types.into_iter().map(Type::scalar).collect();
+            self.function("mapped", &types, &Type::scalar(result))
+        } else {
+            self.scalar_function(&types, &Type::scalar(result))
         };
         let dims: Vec<i64> = (0..a.rank() as i64).collect();
         self.add(
@@ -175,9 +174,10 @@ impl Generator {
         let combined = self.accumulated(&elements);
         let function = self.accumulators(&mut operands, &elements, &combined);
         let dilated = self.numbers.one_in(3);
-        let window = match self.numbers.one_in(4) {
-            true => self.far_window(&a.dims, dilated),
-            false => self.window(&a.dims, dilated),
+        let window = if self.numbers.one_in(4) {
+            self.far_window(&a.dims, dilated)
+        } else {
+            self.window(&a.dims, dilated)
         };
         let result = combined.map(|t| Type::array(t, &window.places));
         // Only convolutions have reversed windows.
@@ -191,9 +191,10 @@ impl Generator {
         let x = self.array_of(|t| !t.is_complex(), 1, 3);
         let a = self.array_type(x);
         let t = a.element;
-        let window = match self.numbers.one_in(4) {
-            true => self.far_window(&a.dims, false),
-            false => self.window(&a.dims, false),
+        let window = if self.numbers.one_in(4) {
+            self.far_window(&a.dims, false)
+        } else {
+            self.window(&a.dims, false)
         };
         let source = self.value(&Type::array(t, &window.places));
         let initial = self.value(&Type::scalar(t));
@@ -208,10 +209,11 @@ impl Generator {
         let d = self.numbers.below(a.rank()) as i64;
         let results = elements.iter().map(|&t| a.of(t).into()).collect();
         let value = self.add(one_or_tuple(results), Opcode::Sort, &operands, &[("dimensions", braced(&[d]))]);
-        match self.executable {
+        if self.executable {
             // Otherwise the order of equal elements is not defined.
-            true => self.attribute(value, "is_stable", "true"),
-            false => self.promise(value, "is_stable"),
+            self.attribute(value, "is_stable", "true")
+        } else {
+            self.promise(value, "is_stable")
         }
         self.attribute(value, "to_apply", comparator);
         value

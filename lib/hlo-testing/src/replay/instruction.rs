@@ -203,9 +203,10 @@ pub(super) fn rebuilt<'b>(
 
         Op::Call(CallAttrs { to_apply, is_composite }) => {
             let to_apply = called.get(*to_apply);
-            match is_composite {
-                true => b.composite_call(&to_apply, x, "dialect.operation", "{}", 1),
-                false => b.call(&to_apply, x),
+            if *is_composite {
+                b.composite_call(&to_apply, x, "dialect.operation", "{}", 1)
+            } else {
+                b.call(&to_apply, x)
             }
         }
         Op::Conditional(ConditionalAttrs { true_computation, false_computation, branch_computations }) => {

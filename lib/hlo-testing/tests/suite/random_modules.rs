@@ -68,9 +68,10 @@ fn infer_the_shapes_that_are_left_out() {
         // An inferred layout may depend on those of the operands.
         let without_layouts = PrintOptions { layouts: false, ..PrintOptions::default() };
         let [written, inferred] = [written, inferred].map(|m| print_module(&m, &without_layouts));
-        match written == inferred {
-            true => Ok(()),
-            false => Err(format!("left out, {}", check::first_difference(&written, &inferred))),
+        if written == inferred {
+            Ok(())
+        } else {
+            Err(format!("left out, {}", check::first_difference(&written, &inferred)))
         }
     });
 }

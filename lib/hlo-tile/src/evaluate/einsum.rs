@@ -34,9 +34,12 @@ impl Formula {
     fn parse(text: &str) -> Result<Self, String> {
         let letters = |part: &str| -> Result<Vec<char>, String> {
             let all = part.chars().filter(|c| *c != ' ');
-            all.map(|c| match c.is_ascii_alphabetic() {
-                true => Ok(c),
-                false => Err(format!("a letter is expected for each dimension, found `{c}`")),
+            all.map(|c| {
+                if c.is_ascii_alphabetic() {
+                    Ok(c)
+                } else {
+                    Err(format!("a letter is expected for each dimension, found `{c}`"))
+                }
             })
             .collect()
         };

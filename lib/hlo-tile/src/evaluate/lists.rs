@@ -171,9 +171,10 @@ impl<'b> Evaluator<'b, '_> {
             let other = self.expression(frame, right)?;
             return self.binary(operator, (value, left.span), (other, right.span), span);
         }
-        match self.truth(&value, left.span)? == (operator == Binary::LogicalOr) {
-            true => Ok(value),
-            false => self.expression(frame, right),
+        if self.truth(&value, left.span)? == (operator == Binary::LogicalOr) {
+            Ok(value)
+        } else {
+            self.expression(frame, right)
         }
     }
 

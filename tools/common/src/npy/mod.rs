@@ -317,10 +317,14 @@ impl Header {
 /// copy.
 pub(crate) fn normalize(bytes: &mut AlignedBytes, ty: ElementType) {
     let unused = 8u32.saturating_sub(ty.bit_width());
-    let normal = |b: u8| match ty.is_pred() {
-        true => u8::from(b != 0),
-        false if ty.is_signed_integer() => ((b << unused) as i8 >> unused) as u8,
-        false => b << unused >> unused,
+    let normal = |b: u8| {
+        if ty.is_pred() {
+            u8::from(b != 0)
+        } else if ty.is_signed_integer() {
+            ((b << unused) as i8 >> unused) as u8
+        } else {
+            b << unused >> unused
+        }
     };
     if unused > 0 && bytes.iter().any(|&b| b != normal(b)) {
         bytes.iter_mut().for_each(|b| *b = normal(*b));

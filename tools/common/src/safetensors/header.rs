@@ -121,18 +121,17 @@ fn tensors(mut entries: Vec<(String, Info)>, size: u64, start: usize) -> Result<
         let range = start + from as usize..start + to as usize;
         tensors.push(Tensor { range, ..tensor });
     }
-    match end == size {
-        true => Ok(tensors),
-        false => Err(format!("bytes {end} to {size}, after the last tensor, are no tensor's")),
+    if end == size {
+        Ok(tensors)
+    } else {
+        Err(format!("bytes {end} to {size}, after the last tensor, are no tensor's"))
     }
 }
 
 /// Returns the size of a tensor in bytes, or a message if it is not valid.
 fn byte_size(dtype: Dtype, dims: &[u64]) -> Result<u64, &'static str> {
-    let count = match dims.contains(&0) {
-        true => Some(0),
-        false => dims.iter().try_fold(1u64, |n, &size| n.checked_mul(size)),
-    };
+    let count =
+        if dims.contains(&0) { Some(0) } else { dims.iter().try_fold(1u64, |n, &size| n.checked_mul(size)) };
     let bits =
         count.and_then(|count| count.checked_mul(dtype.bits())).ok_or("has more bytes than there can be")?;
     if bits % 8 == 0 { Ok(bits / 8) } else { Err("does not end with a byte") }

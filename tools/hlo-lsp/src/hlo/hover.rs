@@ -105,9 +105,10 @@ impl Context<'_> {
     fn element_shape(&self, operand: &Token, element: &Token) -> Option<Shape> {
         let Symbol::Instruction(id) = self.part.symbol(self.text, operand)? else { return None };
         let written = self.part.outline.instructions.get(id as usize)?.shape;
-        let mut shape = match written.is_empty() {
-            true => self.inferred_shape(id)?,
-            false => hlo_parser::parse_shape(self.at(written)).ok()?,
+        let mut shape = if written.is_empty() {
+            self.inferred_shape(id)?
+        } else {
+            hlo_parser::parse_shape(self.at(written)).ok()?
         };
         for index in self.at(element.span).split('#') {
             let Shape::Tuple(elements) = shape else { return None };

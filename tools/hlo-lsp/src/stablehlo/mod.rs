@@ -172,9 +172,10 @@ fn word(d: &Source, number: usize, token: &Token) -> Option<Word> {
     let (kind, modifier) = match token.kind {
         Kind::Value => {
             let value = outline.value(text, token);
-            let kind = match value.is_some_and(|v| v.is_argument) {
-                true => SemanticTokenType::PARAMETER,
-                false => SemanticTokenType::VARIABLE,
+            let kind = if value.is_some_and(|v| v.is_argument) {
+                SemanticTokenType::PARAMETER
+            } else {
+                SemanticTokenType::VARIABLE
             };
             (kind, definition(value.is_some_and(|v| v.name == token.range)))
         }
@@ -201,9 +202,8 @@ fn word(d: &Source, number: usize, token: &Token) -> Option<Word> {
 fn described(info: &dialect::OperationInfo) -> String {
     let mut out = format!("```mlir\n{}\n```", info.name);
     if !info.attributes.is_empty() {
-        let names = info.attributes.iter().map(|a| match a.is_optional {
-            true => format!("`{}` (optional)", a.name),
-            false => format!("`{}`", a.name),
+        let names = info.attributes.iter().map(|a| {
+            if a.is_optional { format!("`{}` (optional)", a.name) } else { format!("`{}`", a.name) }
         });
         out.push_str(&format!("\n\nAttributes: {}.", names.collect::<Vec<_>>().join(", ")));
     }

@@ -145,14 +145,13 @@ fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> 
                 let is_inside = brackets.last() == Some(&b'(');
                 let is_argument = is_inside && has_type(tokens, n);
                 // Each initial value of a loop has its own name: `(%i = %0, %x = %1)`.
-                let is_assigned = match is_inside {
-                    true => tokens.get(n + 1).is_some_and(|t| t.kind == Kind::Mark(b'=')),
-                    false => {
-                        if known.end <= n {
-                            known = list(tokens, n);
-                        }
-                        known.is_assigned
+                let is_assigned = if is_inside {
+                    tokens.get(n + 1).is_some_and(|t| t.kind == Kind::Mark(b'='))
+                } else {
+                    if known.end <= n {
+                        known = list(tokens, n);
                     }
+                    known.is_assigned
                 };
                 if is_argument || is_assigned {
                     let scope = at..open.last().map_or(text.len(), |region| region.end);

@@ -86,9 +86,10 @@ pub fn be_slow(address: &str, report: &Report, over: &AtomicBool, mut random: Ra
         let oversized = random.below(2) == 0;
         match runtime.block_on(upload(address, oversized)) {
             Ok((code, message)) => {
-                let (expected, words) = match oversized {
-                    true => (Code::OutOfRange, "message length too large"),
-                    false => (Code::DeadlineExceeded, "no message came for 5s (--idle-timeout)"),
+                let (expected, words) = if oversized {
+                    (Code::OutOfRange, "message length too large")
+                } else {
+                    (Code::DeadlineExceeded, "no message came for 5s (--idle-timeout)")
                 };
                 let is_so = code == expected && message.contains(words);
                 report.check(is_so || report.may_disconnect(), || {

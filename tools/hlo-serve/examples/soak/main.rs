@@ -119,10 +119,7 @@ fn soak(cli: &Cli) -> Outcome<()> {
         report.check_happened(&EVENTS);
     }
     report.print();
-    match report.is_good() {
-        true => Ok(()),
-        false => Err("something is wrong, see above".into()),
-    }
+    if report.is_good() { Ok(()) } else { Err("something is wrong, see above".into()) }
 }
 
 /// Runs all clients at once for a while, and `meanwhile` at the same time.

@@ -239,14 +239,14 @@ impl Loops {
             let range = level.range();
             let length = range.high - range.low + 1;
             let is_innermost = self.innermost() == Some(variable);
-            let step = match is_innermost {
-                false if level.is_constant() => 1,
-                false => break,
-                true => {
-                    let parts = (ENOUGH_ITERATIONS / iterations).max(1);
-                    let whole = self.lanes().max(MAX_LANES);
-                    ((length + parts - 1) / parts + whole - 1) / whole * whole
-                }
+            let step = if is_innermost {
+                let parts = (ENOUGH_ITERATIONS / iterations).max(1);
+                let whole = self.lanes().max(MAX_LANES);
+                ((length + parts - 1) / parts + whole - 1) / whole * whole
+            } else if level.is_constant() {
+                1
+            } else {
+                break;
             };
             let count = (length + step - 1) / step;
             iterations = iterations.saturating_mul(count);

@@ -170,15 +170,13 @@ fn one(ty: ElementType) -> Vec<u8> {
 }
 
 fn least(ty: ElementType) -> Vec<u8> {
-    match ty.is_signed_integer() {
-        true => (1u64 << (ty.bit_width() - 1)).to_le_bytes().to_vec(),
-        false => Vec::new(),
-    }
+    if ty.is_signed_integer() { (1u64 << (ty.bit_width() - 1)).to_le_bytes().to_vec() } else { Vec::new() }
 }
 
 fn greatest(ty: ElementType) -> Vec<u8> {
-    match ty.is_signed_integer() {
-        true => ((1u64 << (ty.bit_width() - 1)) - 1).to_le_bytes().to_vec(),
-        false => u64::MAX.to_le_bytes().to_vec(),
+    if ty.is_signed_integer() {
+        ((1u64 << (ty.bit_width() - 1)) - 1).to_le_bytes().to_vec()
+    } else {
+        u64::MAX.to_le_bytes().to_vec()
     }
 }

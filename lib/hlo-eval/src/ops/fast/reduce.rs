@@ -23,9 +23,10 @@ pub(in crate::ops) fn reduce(
     let (outputs, inputs) = (count(&kept_dims), count(&reduced_dims));
     let capacity = LANES.min(outputs.max(1));
     // Contiguous elements are combined in one loop.
-    let fold = match is_dense(&reduced_dims, &reduced_strides) {
-        true => fold::of_reduction(ev.module, reduction),
-        false => None,
+    let fold = if is_dense(&reduced_dims, &reduced_strides) {
+        fold::of_reduction(ev.module, reduction)
+    } else {
+        None
     };
     let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
     let mut bases: Vec<usize> = Vec::with_capacity(capacity);

@@ -89,9 +89,12 @@ impl Results {
         }
         let maker = values.maker(value);
         let before = values.before(module, maker, values.readers(destination));
-        values.readers(destination).iter().all(|&r| match r == maker {
-            true => is_made_in_place(module, value, destination, values),
-            false => before.contains(&r),
+        values.readers(destination).iter().all(|&r| {
+            if r == maker {
+                is_made_in_place(module, value, destination, values)
+            } else {
+                before.contains(&r)
+            }
         })
     }
 }

@@ -143,15 +143,14 @@ impl Legalizer {
     fn end(&mut self, module: &mut Module, copy: InstrId, id: InstrId, shapes: &Copied) {
         let Some(annotation) = move_after(module, id) else { return };
         let parent = module[id].parent;
-        let new = match annotation == id {
-            true => annotation,
-            false => {
-                let base = module[annotation].name.clone();
-                let name = module.unique_name(&base);
-                let new = clone_instruction(module, annotation, parent, &name, [id]);
-                module.set_shape(new, shapes.before.clone().into());
-                new
-            }
+        let new = if annotation == id {
+            annotation
+        } else {
+            let base = module[annotation].name.clone();
+            let name = module.unique_name(&base);
+            let new = clone_instruction(module, annotation, parent, &name, [id]);
+            module.set_shape(new, shapes.before.clone().into());
+            new
         };
         let base = module[copy].name.clone();
         let name = module.unique_name(&base);

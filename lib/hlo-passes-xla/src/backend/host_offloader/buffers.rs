@@ -141,11 +141,13 @@ impl Offloader {
     fn begin(&mut self, module: &mut Module, (broadcast, _): &Part, (user, index): &Part) {
         let alone = module.users(*broadcast).len() == 1 && !module.is_root(*broadcast);
         let copied = alone && matches!(module[*user].op, Op::Copy) && module.users(*user).len() == 1;
-        let buffer = match self.is_unread(module, *broadcast) {
-            true => self.add_buffer(module, *broadcast),
+        let buffer = if self.is_unread(module, *broadcast) {
+            self.add_buffer(module, *broadcast)
+        } else if matches!(module[*user].op, Op::Copy) {
             // There is already a copy to host memory.
-            false if matches!(module[*user].op, Op::Copy) => return,
-            false => self.add_copy(module, *broadcast, HOST),
+            return;
+        } else {
+            self.add_copy(module, *broadcast, HOST)
         };
         if copied && self.is_unread(module, *broadcast) {
             module.replace_all_uses_with(*user, buffer);

@@ -86,17 +86,14 @@ fn run(module: &mut Module, partitions: u64, spmd: bool, rewrites: &mut Rewrites
         n => i64::try_from(n).unwrap_or(i64::MAX),
     };
     let found = Sums { module, partitions, pinned: control_dependent(module) }.groups();
-    let wanted: Vec<Vec<Chain>> = match spmd {
-        true => {
-            let known = Replication::of(module);
-            let same = |chain: &Chain| chain.links.iter().all(|&i| known.is_replicated(i));
-            found.into_iter().filter(|chains| matches!(&chains[..], [chain] if same(chain))).collect()
-        }
-        false => {
-            let mut known = SameValue::of(module);
-            let all = usize::try_from(partitions).unwrap_or(usize::MAX);
-            found.into_iter().filter(|c| c.len() == all && known.chains(c)).collect()
-        }
+    let wanted: Vec<Vec<Chain>> = if spmd {
+        let known = Replication::of(module);
+        let same = |chain: &Chain| chain.links.iter().all(|&i| known.is_replicated(i));
+        found.into_iter().filter(|chains| matches!(&chains[..], [chain] if same(chain))).collect()
+    } else {
+        let mut known = SameValue::of(module);
+        let all = usize::try_from(partitions).unwrap_or(usize::MAX);
+        found.into_iter().filter(|c| c.len() == all && known.chains(c)).collect()
     };
     let mut gone = Vec::new();
     for chains in wanted {

@@ -210,9 +210,12 @@ impl Recognizer {
         let window = &a.window.dims;
         let dimension = window.iter().position(|w| *w != WindowDim::default())?;
         let WindowDim { size, rhs_dilate, .. } = window[dimension];
-        let plain = |d: usize, w: &WindowDim| match d == dimension {
-            true => *w == WindowDim { size, rhs_dilate, ..WindowDim::default() },
-            false => *w == WindowDim::default(),
+        let plain = |d: usize, w: &WindowDim| {
+            if d == dimension {
+                *w == WindowDim { size, rhs_dilate, ..WindowDim::default() }
+            } else {
+                *w == WindowDim::default()
+            }
         };
         if !same
             || size < 2

@@ -107,10 +107,7 @@ impl Sum<'_> {
     /// Returns the terms of a sum, including those of inner sums without other users. Returns `None` if there
     /// are too many.
     fn terms(&self, id: InstrId) -> Option<Vec<Term>> {
-        let one = match self.ty.is_integer() {
-            true => Number::Integer(1),
-            false => Number::Float(1.0),
-        };
+        let one = if self.ty.is_integer() { Number::Integer(1) } else { Number::Float(1.0) };
         let mut out = Vec::new();
         // The values still to decompose, each with its user and weight. The next one is last.
         let mut work = self.operands(id, one)?;
@@ -126,11 +123,12 @@ impl Sum<'_> {
                     match (self.factor(b, a), self.factor(a, b)) {
                         (Some((of, factor)), _) | (None, Some((of, factor))) => {
                             let weight = self.times(weight, factor)?;
-                            match self.ty.is_integer() {
-                                true => work.push((of, value, weight)),
+                            if self.ty.is_integer() {
+                                work.push((of, value, weight))
+                            } else {
                                 // Decomposing an inner sum, or applying another factor, would change the
                                 // rounding.
-                                false => out.push(Term { value: of, weight, factor: None }),
+                                out.push(Term { value: of, weight, factor: None })
                             }
                         }
                         _ if self.arrays => out.push(Term { value: a, weight, factor: Some(b) }),

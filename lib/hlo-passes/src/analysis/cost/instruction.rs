@@ -39,10 +39,13 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
     let applied = |c: ComputationId, times: u64| callee(c).calculation() * times;
     match &instruction.op {
         Op::Copy => Cost::default(),
-        op if op.opcode().is_pointwise() => match op.opcode().work().is_transcendental() {
-            true => transcendentals(result),
-            false => flops(result),
-        },
+        op if op.opcode().is_pointwise() => {
+            if op.opcode().work().is_transcendental() {
+                transcendentals(result)
+            } else {
+                flops(result)
+            }
+        }
         Op::Fusion(a) => applied(a.calls, 1),
         Op::Map(a) => applied(a.to_apply, result),
         Op::Reduce(a) => applied(a.to_apply, operand(0).saturating_sub(first(&instruction.shape))),
@@ -172,10 +175,7 @@ fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> 
         };
         let parts = users.iter().map(part).try_fold(0u64, |n, part| Some(n.saturating_add(part?)));
         let is_result = module.has_root(fused) && module[fused].root() == p;
-        let read = match users.is_empty() {
-            true => 0,
-            false => parts.unwrap_or(whole).min(whole),
-        };
+        let read = if users.is_empty() { 0 } else { parts.unwrap_or(whole).min(whole) };
         sum = sum.saturating_add(if is_result { whole } else { read });
     }
     let written = |id: InstrId| -> u64 {

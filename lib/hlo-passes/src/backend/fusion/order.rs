@@ -92,9 +92,10 @@ impl Plan<'_> {
     /// have to run both before and after the merged node.
     pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: Direct) -> bool {
         let cluster = Node::Cluster(cluster);
-        let (first, last) = match self.order.place(cluster) < self.order.place(other) {
-            true => (cluster, other),
-            false => (other, cluster),
+        let (first, last) = if self.order.place(cluster) < self.order.place(other) {
+            (cluster, other)
+        } else {
+            (other, cluster)
         };
         let Some(after) = self.between(first, last, Towards::Users, direct) else { return false };
         let Some(before) = self.between(last, first, Towards::Operands, direct) else { return false };

@@ -44,10 +44,7 @@ pub(super) fn flatten(
         let leaves = leaves_of(module, value, &shape);
         let parent = module[value].parent;
         let tuple = module.add_like_in(parent, value, flat(&shape), Op::Tuple, leaves);
-        match is_init {
-            true => module.set_operands(id, [tuple]),
-            false => module.set_root(own.body, tuple),
-        }
+        if is_init { module.set_operands(id, [tuple]) } else { module.set_root(own.body, tuple) }
     }
     if let Some(common) = module[id].common.as_deref()
         && (common.origin.is_some() || !common.backend_config.is_empty())

@@ -42,9 +42,10 @@ impl Windows {
             let (stride, low) = (e.index(w.stride)?, e.index(w.pad_low)?);
             let coordinate = e.same(Op::Multiply, &[places[d], stride]);
             let start = e.same(Op::Subtract, &[coordinate, low]);
-            let (element, tests) = match w.size <= self.dims[d] {
-                true => self.element_of_tap(e, d, start, steps[d])?,
-                false => (steps[d], self.is_tap(e, d, start, steps[d])?),
+            let (element, tests) = if w.size <= self.dims[d] {
+                self.element_of_tap(e, d, start, steps[d])?
+            } else {
+                (steps[d], self.is_tap(e, d, start, steps[d])?)
             };
             for test in tests {
                 inside = e.same(Op::And, &[inside, test]);

@@ -68,9 +68,10 @@ impl Padder<'_> {
             value = self.mask(value, &only, zero);
         }
         let given = self.operand_ids().get(1).and_then(|&n| scalar_integer(self.module, n));
-        sizes[d] = match given == Some(i128::from(bounds.dims[d])) {
-            true => None,
-            false => Some(self.must_fit(size, bounds.dims[d])?),
+        sizes[d] = if given == Some(i128::from(bounds.dims[d])) {
+            None
+        } else {
+            Some(self.must_fit(size, bounds.dims[d])?)
         };
         Ok((value, of_array(sizes)))
     }

@@ -97,15 +97,12 @@ fn indices(
     let mut parts = Vec::with_capacity(dims.len());
     for (component, &d) in dims.iter().enumerate() {
         let is_given = component < attrs.scatter_dims_to_operand_dims.len();
-        let start = match is_given {
-            true => {
-                let start = part(e, given, &of, &batch, vector, component)?;
-                e.broadcast(start, &whole, &ahead)
-            }
-            false => {
-                let zero = e.zero(INDEX)?;
-                e.broadcast(zero, &whole, &[])
-            }
+        let start = if is_given {
+            let start = part(e, given, &of, &batch, vector, component)?;
+            e.broadcast(start, &whole, &ahead)
+        } else {
+            let zero = e.zero(INDEX)?;
+            e.broadcast(zero, &whole, &[])
         };
         let index = match turned.iter().position(|t| t.array as i64 == d) {
             Some(k) => moved(e, operands, &turned[k], start, batch.len() + k)?,
@@ -138,9 +135,12 @@ fn part(
     component: usize,
 ) -> Option<InstrId> {
     let Some(vector) = usize::try_from(vector).ok().filter(|&d| d < of.rank()) else { return Some(given) };
-    let range = |d: usize| match d == vector {
-        true => SliceDim { start: component as i64, limit: component as i64 + 1, stride: 1 },
-        false => SliceDim { start: 0, limit: of.dims[d], stride: 1 },
+    let range = |d: usize| {
+        if d == vector {
+            SliceDim { start: component as i64, limit: component as i64 + 1, stride: 1 }
+        } else {
+            SliceDim { start: 0, limit: of.dims[d], stride: 1 }
+        }
     };
     let sizes = (0..of.rank()).map(|d| if d == vector { 1 } else { of.dims[d] });
     let one = ArrayShape::new(INDEX, sizes)

@@ -257,9 +257,10 @@ impl Expansion<'_> {
             (None, Said::Nothing | Said::Summands(_)) => ShardingKind::Unknown,
         };
         let mut leaves = states.iter().enumerate().map(leaf);
-        let sharding = match self.module[id].shape.is_tuple() {
-            true => Sharding::Tuple(leaves.map(single).collect()),
-            false => Sharding::single(leaves.next().unwrap_or_default()),
+        let sharding = if self.module[id].shape.is_tuple() {
+            Sharding::Tuple(leaves.map(single).collect())
+        } else {
+            Sharding::single(leaves.next().unwrap_or_default())
         };
         self.module.common_mut(id).sharding = Some(sharding);
     }

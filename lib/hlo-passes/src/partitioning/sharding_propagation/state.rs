@@ -195,9 +195,10 @@ impl State {
             return false;
         }
         let allowed = |d: usize| self.open.get(&leaf).is_none_or(|open| open.get(d) == Some(&true));
-        let restricted = match self.open.contains_key(&leaf) {
-            true => &tiling.select(&(0..tiling.rank()).map(|d| allowed(d).then_some(d)).collect::<Vec<_>>()),
-            false => tiling,
+        let restricted = if self.open.contains_key(&leaf) {
+            &tiling.select(&(0..tiling.rank()).map(|d| allowed(d).then_some(d)).collect::<Vec<_>>())
+        } else {
+            tiling
         };
         let new = match self.known.get(&leaf) {
             Some(known) if known.rank() == tiling.rank() => merged(known, restricted),
@@ -249,10 +250,8 @@ impl State {
             Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() })
         };
         let is_tuple = module[id].shape.is_tuple();
-        let sharding = match is_tuple {
-            true => Sharding::Tuple((0..count).map(one).collect()),
-            false => Sharding::Single(one(0)),
-        };
+        let sharding =
+            if is_tuple { Sharding::Tuple((0..count).map(one).collect()) } else { Sharding::Single(one(0)) };
         let changed = said.as_ref() != Some(&sharding);
         if changed {
             module.common_mut(id).sharding = Some(sharding);

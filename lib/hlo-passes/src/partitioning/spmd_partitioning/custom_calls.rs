@@ -198,12 +198,11 @@ impl Partitioner<'_> {
 
     /// Passes a value on, in the annotated sharding if there is one.
     fn handed_on(&mut self, id: InstrId, value: &Value) -> Value {
-        match self.module[id].sharding().is_some() {
-            true => {
-                let wanted = self.wanted(id);
-                self.resharded_value(value, &wanted)
-            }
-            false => value.clone(),
+        if self.module[id].sharding().is_some() {
+            let wanted = self.wanted(id);
+            self.resharded_value(value, &wanted)
+        } else {
+            value.clone()
         }
     }
 

@@ -59,10 +59,8 @@ impl Partitioner<'_> {
         let at_index = |d: &usize| part.tiling.tiles()[*d] > 1 && walk[*d].is_some_and(|f| f >= kept);
         let dims: Vec<usize> = (0..part.shape.rank()).filter(at_index).collect();
         let starts: Vec<InstrId> = starts.iter().map(|s| s.id).collect();
-        let (value, starts) = match dims.is_empty() {
-            true => (part.id, starts),
-            false => self.around(part, &dims, sizes, &starts)?,
-        };
+        let (value, starts) =
+            if dims.is_empty() { (part.id, starts) } else { self.around(part, &dims, sizes, &starts)? };
         let operands: Vec<InstrId> = [value].into_iter().chain(starts).collect();
         Some(self.add(shape, op.clone(), &operands))
     }
@@ -247,18 +245,14 @@ impl Partitioner<'_> {
         let dims = indices.local_dims();
         let low = of.bounds.iter().map(|b| b.0).min()?;
         // The largest upper bound is beyond every component's bound, so each component is clamped once more.
-        let value = match of.bounds.iter().all(|b| *b == of.bounds[0]) {
-            true => self.clamped(indices.id, &dims, of.bounds[0])?,
-            false => {
-                let most = of.bounds.iter().map(|b| b.1).max()?;
-                let value = self.clamped(indices.id, &dims, (low, most))?;
-                let least = self.component_values(
-                    &dims,
-                    of.vector,
-                    &of.bounds.iter().map(|b| b.1).collect::<Vec<_>>(),
-                );
-                self.same(Op::Minimum, &[value, least])
-            }
+        let value = if of.bounds.iter().all(|b| *b == of.bounds[0]) {
+            self.clamped(indices.id, &dims, of.bounds[0])?
+        } else {
+            let most = of.bounds.iter().map(|b| b.1).max()?;
+            let value = self.clamped(indices.id, &dims, (low, most))?;
+            let least =
+                self.component_values(&dims, of.vector, &of.bounds.iter().map(|b| b.1).collect::<Vec<_>>());
+            self.same(Op::Minimum, &[value, least])
         };
         let mut starts = Vec::with_capacity(of.starts.len());
         for start in &of.starts {

@@ -186,16 +186,15 @@ impl Partitioner<'_> {
         let dims = &part.shape.dims;
         let elements = super::plan::shard_elements(&part.tiling, dims);
         let bytes = part.shape.element_type.byte_size() as f64;
-        let moved = match loops.is_empty() {
-            true => self.way(&part.tiling, wanted, dims).cost,
-            false => {
-                let groups = sharing(cut, &loops);
-                let count = groups.first().map_or(1, Vec::len) as f64;
-                let once = elements * (count - 1.0) / count;
-                match scattered(&part.tiling, &groups, wanted, dims) {
-                    Some(_) => once,
-                    None => 2.0 * once + self.way(&part.tiling, wanted, dims).cost,
-                }
+        let moved = if loops.is_empty() {
+            self.way(&part.tiling, wanted, dims).cost
+        } else {
+            let groups = sharing(cut, &loops);
+            let count = groups.first().map_or(1, Vec::len) as f64;
+            let once = elements * (count - 1.0) / count;
+            match scattered(&part.tiling, &groups, wanted, dims) {
+                Some(_) => once,
+                None => 2.0 * once + self.way(&part.tiling, wanted, dims).cost,
             }
         };
         moved * bytes

@@ -37,10 +37,7 @@ pub(super) fn plan(from: &TileAssignment, to: &TileAssignment, dims: &[i64]) -> 
     let mut plan = Plan::default();
     let mut at = regrouped(from, to);
     while at != *to {
-        let step = match plan.steps.len() < MAX_STEPS {
-            true => Search::new(&at, to, dims).next(),
-            false => None,
-        };
+        let step = if plan.steps.len() < MAX_STEPS { Search::new(&at, to, dims).next() } else { None };
         let Some((step, next)) = step.or_else(|| Search::new(&at, to, dims).whole()) else { break };
         plan.cost += elements_received(&step, &at, &next, dims);
         plan.steps.push((step, next.clone()));

@@ -194,9 +194,10 @@ impl Partitioner<'_> {
         let mut pairs = Vec::with_capacity(places.len());
         let mut owners: BTreeMap<(Vec<i64>, usize), VecDeque<usize>> = BTreeMap::new();
         for (device, (p, t)) in places.iter().zip(&targets).enumerate() {
-            match p.tile == t.tile {
-                true => pairs.push((device, device)),
-                false => owners.entry((p.tile.to_vec(), p.group)).or_default().push_back(device),
+            if p.tile == t.tile {
+                pairs.push((device, device))
+            } else {
+                owners.entry((p.tile.to_vec(), p.group)).or_default().push_back(device)
             }
         }
         for (device, (p, t)) in places.iter().zip(&targets).enumerate() {
@@ -233,9 +234,12 @@ impl Partitioner<'_> {
     /// Slices `size` elements from `start` along a dimension.
     pub(super) fn sliced(&mut self, value: InstrId, dim: usize, start: i64, size: i64) -> InstrId {
         let Some(shape) = self.array_of(value) else { return value };
-        let whole = |(d, &size_of): (usize, &i64)| match d == dim {
-            true => SliceDim { start, limit: start + size, stride: 1 },
-            false => SliceDim { start: 0, limit: size_of, stride: 1 },
+        let whole = |(d, &size_of): (usize, &i64)| {
+            if d == dim {
+                SliceDim { start, limit: start + size, stride: 1 }
+            } else {
+                SliceDim { start: 0, limit: size_of, stride: 1 }
+            }
         };
         let ranges: Vec<SliceDim> = shape.dims.iter().enumerate().map(whole).collect();
         let mut dims: Dims = shape.dims.clone();

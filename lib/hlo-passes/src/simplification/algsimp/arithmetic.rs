@@ -112,9 +112,8 @@ fn other_operand(cx: &Cx<'_>, id: InstrId, constant: impl Fn(&Cx<'_>, InstrId) -
 /// Rewrites `x + 0`. For floating-point numbers, only `-0` is neutral, because `-0 + 0` is `0`.
 fn add_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let float = cx.element_type(id)?.is_float();
-    other_operand(cx, id, |cx, c| match float {
-        true => is_splat_float(cx.module, c, -0.0),
-        false => is_splat_integer(cx.module, c, 0),
+    other_operand(cx, id, |cx, c| {
+        if float { is_splat_float(cx.module, c, -0.0) } else { is_splat_integer(cx.module, c, 0) }
     })
 }
 

@@ -132,9 +132,6 @@ fn clamp_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         return None;
     };
-    let bound = match cx.array(bound)?.dims == a.dims {
-        true => bound,
-        false => cx.broadcast(bound, &a.dims, &[])?,
-    };
+    let bound = if cx.array(bound)?.dims == a.dims { bound } else { cx.broadcast(bound, &a.dims, &[])? };
     Some(cx.instead(op, &[x, bound]))
 }

@@ -28,9 +28,12 @@ fn written(cx: &Cx<'_>, id: InstrId, opcode: Opcode) -> Option<(InstrId, InstrId
     let ty = cx.element_type(id)?;
     let to_zeros = |w: InstrId| {
         let to = cx.operand(w, 0).filter(|_| cx.opcode(w) == opcode && cx.used_only_by(w, id));
-        to.is_some_and(|zeros| match ty.is_float() {
-            true => is_splat_float(cx.module, zeros, -0.0),
-            false => ty.is_integer() && is_splat_integer(cx.module, zeros, 0),
+        to.is_some_and(|zeros| {
+            if ty.is_float() {
+                is_splat_float(cx.module, zeros, -0.0)
+            } else {
+                ty.is_integer() && is_splat_integer(cx.module, zeros, 0)
+            }
         })
     };
     [(a, b), (b, a)].into_iter().find(|&(w, x)| w != x && to_zeros(w))

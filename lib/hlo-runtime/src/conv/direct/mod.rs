@@ -205,9 +205,10 @@ impl<T: Tiles> Block<'_, T> {
     /// The part must be packed, and the lists must have room.
     unsafe fn add_part(&self, layout: &Layout, part: &Part, work: &Work) {
         let plan = self.plan;
-        let mut sums = match plan.stored {
-            true => self.output.wrapping_offset(self.start()).cast::<T>(),
-            false => work.sums.pointer(),
+        let mut sums = if plan.stored {
+            self.output.wrapping_offset(self.start()).cast::<T>()
+        } else {
+            work.sums.pointer()
         };
         plan.for_each_class(&self.ranges, |class| {
             let counts = plan.counts(&self.ranges, class);
@@ -242,9 +243,10 @@ impl<T: Tiles> Block<'_, T> {
     fn of_panel<'w>(&self, tile: &Tile<'w, T>, panel: usize) -> (Tile<'w, T>, usize) {
         let plan = self.plan;
         let n = panel - self.panels[0];
-        let sums = match plan.across {
-            true => n * plan.panel * tile.pitch,
-            false => (if plan.stored { panel } else { n }) * plan.panel,
+        let sums = if plan.across {
+            n * plan.panel * tile.pitch
+        } else {
+            (if plan.stored { panel } else { n }) * plan.panel
         };
         let filter = tile.filter.wrapping_add(n * plan.panel * self.filter.terms);
         let features = plan.panel.min(self.g.group_out - panel * plan.panel);

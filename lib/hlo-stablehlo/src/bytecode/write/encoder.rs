@@ -163,9 +163,10 @@ impl Encoder {
             Attribute::Other(text) => {
                 // MLIR's own attributes have no `#` before them.
                 let is_builtin = text.starts_with('@') || text.starts_with("affine_");
-                return Ok(match is_builtin {
-                    true => self.tables.attribute_text("builtin", text),
-                    false => self.tables.attribute_text(dialect_of(text), &format!("#{text}")),
+                return Ok(if is_builtin {
+                    self.tables.attribute_text("builtin", text)
+                } else {
+                    self.tables.attribute_text(dialect_of(text), &format!("#{text}"))
                 });
             }
         }

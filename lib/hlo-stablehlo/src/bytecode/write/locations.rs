@@ -58,9 +58,10 @@ impl Encoder {
         if is_place || self.version < Version::new(1, 9, 0) {
             return vec![Token::Number(11), file, number(*line), number(*column)];
         }
-        let numbers = match line == end_line {
-            true => vec![*line, *column, *end_column],
-            false => vec![*line, *column, *end_line, *end_column],
+        let numbers = if line == end_line {
+            vec![*line, *column, *end_column]
+        } else {
+            vec![*line, *column, *end_line, *end_column]
         };
         let mut tokens = vec![Token::Number(22), file, Token::Number(numbers.len() as u64)];
         tokens.extend(numbers.into_iter().map(number));

@@ -246,9 +246,10 @@ impl Writer<'_> {
         if is_isolated {
             self.scopes.pop();
         }
-        match is_isolated && self.encoder.version.bytecode() >= 2 {
-            true => out.push(Token::Section(inner)),
-            false => out.append(&mut inner),
+        if is_isolated && self.encoder.version.bytecode() >= 2 {
+            out.push(Token::Section(inner))
+        } else {
+            out.append(&mut inner)
         }
         Ok(())
     }

@@ -73,9 +73,10 @@ impl<'t> Importer<'t> {
             _ => self.scalar(ElementType::F32, &(value as f32).to_le_bytes()),
         };
         let scalar = scalar.ok_or_else(|| op.failure(format!("{value} is no {ty}")))?;
-        let scalar = match self.array(op, scalar)?.element_type == ty {
-            true => scalar,
-            false => self.add(ArrayShape::new(ty, []), Op::Convert, &[scalar]),
+        let scalar = if self.array(op, scalar)?.element_type == ty {
+            scalar
+        } else {
+            self.add(ArrayShape::new(ty, []), Op::Convert, &[scalar])
         };
         match array.rank() {
             0 => Ok(scalar),

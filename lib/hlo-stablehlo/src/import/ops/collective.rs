@@ -91,10 +91,7 @@ impl<'t> Importer<'t> {
         let shape = self.shape_of(operand);
         let exchanged = self.add(shape, Op::AllToAll(Box::new(attrs)), &[operand]);
         let concat = op.int("concat_dimension")?;
-        let moved = match split == concat {
-            true => exchanged,
-            false => self.move_parts(op, exchanged, split, concat)?,
-        };
+        let moved = if split == concat { exchanged } else { self.move_parts(op, exchanged, split, concat)? };
         self.give(op, moved)
     }
 

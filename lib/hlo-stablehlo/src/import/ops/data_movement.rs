@@ -24,9 +24,10 @@ impl Importer<'_> {
     /// Returns the shape of the only result, which must be an array of known sizes.
     pub(super) fn known_array(&self, op: &Operation) -> Result<ArrayShape> {
         let array = self.result_array(op)?;
-        match array.dims.contains(&ArrayShape::UNBOUNDED) {
-            true => op.fail(format!("the sizes of its result, {array}, are not known")),
-            false => Ok(array),
+        if array.dims.contains(&ArrayShape::UNBOUNDED) {
+            op.fail(format!("the sizes of its result, {array}, are not known"))
+        } else {
+            Ok(array)
         }
     }
 

@@ -101,16 +101,15 @@ impl Importer<'_> {
     pub(super) fn dynamic_reshape(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let result = self.sized_result(op, op.operand(1)?)?;
-        let id = match result.is_static() {
-            true => self.add(result, Op::reshape(), &[operand]),
-            false => {
-                let sizes = self.operand(op, 1)?;
-                let mut operands = vec![operand];
-                for d in 0..result.rank() {
-                    operands.push(self.size_element(op, sizes, d)?);
-                }
-                self.add(result, Op::DynamicReshape, &operands)
+        let id = if result.is_static() {
+            self.add(result, Op::reshape(), &[operand])
+        } else {
+            let sizes = self.operand(op, 1)?;
+            let mut operands = vec![operand];
+            for d in 0..result.rank() {
+                operands.push(self.size_element(op, sizes, d)?);
             }
+            self.add(result, Op::DynamicReshape, &operands)
         };
         self.give(op, id)
     }

@@ -44,10 +44,7 @@ impl Importer<'_> {
             return self.give_op(op, Op::Convert, &[x]);
         }
         let real = self.add(array.with_element_type(part), Op::Real, &[x]);
-        match part == result.element_type {
-            true => self.give(op, real),
-            false => self.give_op(op, Op::Convert, &[real]),
-        }
+        if part == result.element_type { self.give(op, real) } else { self.give_op(op, Op::Convert, &[real]) }
     }
 
     /// Translates `maximum` and `minimum` of complex numbers. They compare real parts first, and then

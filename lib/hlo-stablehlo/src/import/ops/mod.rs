@@ -93,10 +93,7 @@ impl<'t> Importer<'t> {
     }
 
     fn translate(&mut self, op: &'t Operation) -> Result<()> {
-        match self.is_quantized(op) {
-            true => self.quantized_op(op),
-            false => self.by_dialect(op),
-        }
+        if self.is_quantized(op) { self.quantized_op(op) } else { self.by_dialect(op) }
     }
 
     /// Translates an operation by its dialect, in the current representation of quantised values.

@@ -181,8 +181,9 @@ fn open_dimensions(attribute: &Attribute) -> Vec<usize> {
 fn listed<'a>(op: &'a Operation, name: &str, count: usize) -> Result<&'a [Attribute]> {
     let list = op.required(name)?.fields("sdy.sharding_per_value").and_then(|f| f.get("shardings"));
     let list = list.and_then(Attribute::as_array).unwrap_or_default();
-    match list.len() == count {
-        true => Ok(list),
-        false => op.fail(format!("`{name}` has {} shardings for {count} values", list.len())),
+    if list.len() == count {
+        Ok(list)
+    } else {
+        op.fail(format!("`{name}` has {} shardings for {count} values", list.len()))
     }
 }

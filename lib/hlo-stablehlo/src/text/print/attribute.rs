@@ -155,9 +155,10 @@ pub fn symbol(out: &mut String, name: &str) {
 
 fn enumeration(out: &mut String, kind: &str, word: &str) {
     let (dialect, name) = kind.split_once('.').unwrap_or(("", kind));
-    let _ = match structure::WORDS_IN_ANGLES.contains(&kind) {
-        true => write!(out, "#{kind}<{word}>"),
-        false => write!(out, "#{dialect}<{name} {word}>"),
+    let _ = if structure::WORDS_IN_ANGLES.contains(&kind) {
+        write!(out, "#{kind}<{word}>")
+    } else {
+        write!(out, "#{dialect}<{name} {word}>")
     };
 }
 

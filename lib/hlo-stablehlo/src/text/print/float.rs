@@ -126,9 +126,10 @@ fn long(value: f64, bits: u32) -> String {
     let decimal = Decimal::of(value, precision);
     let (digits, exponent) = (decimal.text(), decimal.exponent);
     let magnitude = decimal.magnitude();
-    let is_scientific = match exponent >= 0 {
-        true => exponent > MAX_PADDING || digits.len() + exponent as usize > precision,
-        false => magnitude < 0 && -magnitude > MAX_PADDING,
+    let is_scientific = if exponent >= 0 {
+        exponent > MAX_PADDING || digits.len() + exponent as usize > precision
+    } else {
+        magnitude < 0 && -magnitude > MAX_PADDING
     };
     if is_scientific {
         let (first, rest) = digits.split_at(1);

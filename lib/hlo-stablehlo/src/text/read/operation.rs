@@ -404,9 +404,10 @@ fn written(text: &str) -> usize {
     let mut text = text.trim_end();
     loop {
         let line = text.rfind('\n').map_or(0, |at| at + 1);
-        match text[line..].trim_start().starts_with("//") {
-            true => text = text[..line].trim_end(),
-            false => return text.len(),
+        if text[line..].trim_start().starts_with("//") {
+            text = text[..line].trim_end()
+        } else {
+            return text.len();
         }
     }
 }

@@ -201,10 +201,7 @@ impl Generator {
         let compares = self.numbers.one_in(4);
         if !compares {
             let both = self.of_family(&a, family, outer);
-            return match self.numbers.one_in(4) {
-                true => self.of_family(&a, family, &[both]),
-                false => both,
-            };
+            return if self.numbers.one_in(4) { self.of_family(&a, family, &[both]) } else { both };
         }
         let operands = [self.numbers.pick(&pair), self.numbers.pick(outer)];
         let direction = self.numbers.pick(&["EQ", "NE", "LT", "GE"]).to_string();
@@ -230,12 +227,11 @@ impl Generator {
         let bools = a.of(E::Pred);
         let (x, y) = (self.parameter(a.clone()), self.parameter(a.clone()));
         let mut predicates = vec![self.parameter(bools.clone())];
-        match self.numbers.one_in(2) {
-            true => predicates.push(self.parameter(bools)),
-            false => {
-                let direction = self.numbers.pick(&["EQ", "NE", "LT", "LE", "GT", "GE"]).to_string();
-                predicates.push(self.add(bools, Opcode::Compare, &[x, y], &[("direction", direction)]));
-            }
+        if self.numbers.one_in(2) {
+            predicates.push(self.parameter(bools))
+        } else {
+            let direction = self.numbers.pick(&["EQ", "NE", "LT", "LE", "GT", "GE"]).to_string();
+            predicates.push(self.add(bools, Opcode::Compare, &[x, y], &[("direction", direction)]));
         }
         let select = |g: &mut Self, values: &[usize]| {
             let p = g.numbers.pick(&predicates);
@@ -243,10 +239,7 @@ impl Generator {
             g.add(a.clone(), Opcode::Select, &operands, &[])
         };
         let inner = select(self, &[x, y]);
-        match self.numbers.one_in(4) {
-            true => inner,
-            false => select(self, &[x, y, inner]),
-        }
+        if self.numbers.one_in(4) { inner } else { select(self, &[x, y, inner]) }
     }
 
     /// Adds a sequence of conversions, and splits complex numbers into parts.
@@ -320,9 +313,6 @@ impl Generator {
         let opcodes = [Opcode::Add, Opcode::Maximum, Opcode::Multiply, Opcode::Subtract];
         let opcode = self.numbers.pick(&opcodes);
         let value = self.add(moved.clone(), opcode, &[first, second], &[]);
-        match self.numbers.one_in(2) {
-            true => self.add(moved, Opcode::Negate, &[value], &[]),
-            false => value,
-        }
+        if self.numbers.one_in(2) { self.add(moved, Opcode::Negate, &[value], &[]) } else { value }
     }
 }

@@ -34,12 +34,11 @@ impl Generator {
     pub(super) fn updated(&mut self) -> usize {
         let t = self.element(|_| true);
         let whole = Array::new(t, &self.few_dims(0, 3));
-        let x = match self.numbers.one_in(3) {
-            true => {
-                let scalar = self.parameter(Array::new(t, &[]));
-                self.add(whole.clone(), Opcode::Broadcast, &[scalar], &[("dimensions", "{}".into())])
-            }
-            false => self.parameter(whole.clone()),
+        let x = if self.numbers.one_in(3) {
+            let scalar = self.parameter(Array::new(t, &[]));
+            self.add(whole.clone(), Opcode::Broadcast, &[scalar], &[("dimensions", "{}".into())])
+        } else {
+            self.parameter(whole.clone())
         };
         let everything = self.numbers.one_in(6);
         let sizes: Vec<i64> =
@@ -74,10 +73,7 @@ impl Generator {
         }
         let count = a.elements();
         let list = self.add(Array::new(t, &[count]), Opcode::Iota, &[], &[("iota_dimension", "0".into())]);
-        let mut list = match a.rank() == 1 {
-            true => list,
-            false => self.add(a.clone(), Opcode::Reshape, &[list], &[]),
-        };
+        let mut list = if a.rank() == 1 { list } else { self.add(a.clone(), Opcode::Reshape, &[list], &[]) };
         for opcode in [Opcode::Multiply, Opcode::Add] {
             if self.numbers.one_in(2) {
                 let text = self.numbers.pick(&["1", "2", "3"]);
@@ -98,12 +94,11 @@ impl Generator {
             t,
             &(0..self.numbers.between(1, 3)).map(|_| self.numbers.between(1, 6)).collect::<Vec<_>>(),
         );
-        let x = match self.numbers.one_in(5) {
-            true => {
-                let text = self.special(t);
-                self.splat(&a, &text)
-            }
-            false => self.parameter(a.clone()),
+        let x = if self.numbers.one_in(5) {
+            let text = self.special(t);
+            self.splat(&a, &text)
+        } else {
+            self.parameter(a.clone())
         };
         let d = self.numbers.below(a.rank()) as i64;
         let count = self.numbers.between(1, 4);
@@ -151,12 +146,11 @@ impl Generator {
         ];
         let operands = [x, indices, updates];
         let value = self.add(Array::new(t, &[rows, columns]), Opcode::Scatter, &operands, &attributes);
-        match self.numbers.one_in(2) {
-            true => {
-                let limit = self.numbers.between(0, rows);
-                self.part(value, 0, 0, limit)
-            }
-            false => value,
+        if self.numbers.one_in(2) {
+            let limit = self.numbers.between(0, rows);
+            self.part(value, 0, 0, limit)
+        } else {
+            value
         }
     }
 }

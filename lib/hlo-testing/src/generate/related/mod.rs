@@ -87,9 +87,10 @@ impl Generator {
             t if t.is_float() => &["1", "0.5", "2"],
             _ => {
                 let bits = t.bit_width();
-                let (low, high) = match t.is_signed_integer() {
-                    true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-                    false => (0, (1i128 << bits) - 1),
+                let (low, high) = if t.is_signed_integer() {
+                    (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+                } else {
+                    (0, (1i128 << bits) - 1)
                 };
                 let number = match self.numbers.below(4) {
                     0 => self.numbers.pick(&[low, high]),
@@ -122,10 +123,8 @@ impl Generator {
     fn taken_apart(&mut self) -> usize {
         let types: Vec<Type> = (0..self.numbers.between(1, 3)).map(|_| self.some_type(1)).collect();
         let parts: Vec<usize> = types.iter().map(|t| self.parameter(t.clone())).collect();
-        let whole = match self.numbers.one_in(2) {
-            true => self.tuple(&parts),
-            false => self.parameter(Type::Tuple(types)),
-        };
+        let whole =
+            if self.numbers.one_in(2) { self.tuple(&parts) } else { self.parameter(Type::Tuple(types)) };
         let mut elements: Vec<usize> = (0..parts.len()).map(|n| self.element_of(whole, n)).collect();
         if self.numbers.one_in(4) {
             elements.reverse();

@@ -65,10 +65,10 @@ pub fn convolution(r: &mut Random, ty: ElementType) -> Case {
     };
     let kernel_spatial = sizes_of(&window);
     output_spatial.iter_mut().for_each(|n| *n = (*n).max(0));
-    let window = match spatial > 0 && r.one_in(3) {
-        true => window
-            .replace('}', &format!(" rhs_reversal={}}}", list(&r.sizes(spatial, 0, 1)).replace(',', "x"))),
-        false => window,
+    let window = if spatial > 0 && r.one_in(3) {
+        window.replace('}', &format!(" rhs_reversal={}}}", list(&r.sizes(spatial, 0, 1)).replace(',', "x")))
+    } else {
+        window
     };
     let outputs = group_outputs * feature_groups * batch_groups;
     // Labels have one letter per dimension. The dimensions of each array are in any order.

@@ -75,9 +75,10 @@ pub fn reduce_of_pairs(r: &mut Random, ty: ElementType) -> Case {
          c = pred[] compare(v, m), direction=GT\n  a = {t} select(c, v, m)\n  b = s32[] select(c, j, i)\n  \
          d = {t} add(s, e)\n  ROOT r = ({t}, s32[], {t}) tuple(a, b, d)\n}}\n"
     );
-    let (call, attributes) = match r.one_in(2) {
-        true => ("reduce", format!("dimensions={{{reduced}}}")),
-        false => ("reduce-window", String::new()),
+    let (call, attributes) = if r.one_in(2) {
+        ("reduce", format!("dimensions={{{reduced}}}"))
+    } else {
+        ("reduce-window", String::new())
     };
     let (some, found, attributes) = match call {
         "reduce" => (some, found, attributes),

@@ -73,9 +73,10 @@ const LARGE_F32: usize = 7;
 
 impl Formula<'_, '_> {
     pub(super) fn bessel_i1e(&mut self, x: InstrId) -> InstrId {
-        let (small, large) = match self.is_f64() {
-            true => (SMALL, LARGE),
-            false => (&SMALL[SMALL.len() - SMALL_F32..], &LARGE[LARGE.len() - LARGE_F32..]),
+        let (small, large) = if self.is_f64() {
+            (SMALL, LARGE)
+        } else {
+            (&SMALL[SMALL.len() - SMALL_F32..], &LARGE[LARGE.len() - LARGE_F32..])
         };
         let magnitude = self.abs(x);
         let [half, two, eight, thirty_two] = [0.5, 2.0, 8.0, 32.0].map(|n| self.num(n));

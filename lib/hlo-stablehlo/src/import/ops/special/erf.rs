@@ -211,25 +211,22 @@ impl Formula<'_, '_> {
         let square = self.mul(x, x);
         let exponent = self.neg(square);
         let scale = self.exp(exponent);
-        let value = match self.is_f64() {
-            true => {
-                let middle = self.quotient(scale, magnitude, f64_tables::P, f64_tables::Q);
-                let far = self.quotient(scale, magnitude, f64_tables::R, f64_tables::S);
-                let border = self.num(8.0);
-                let is_middle = self.is(magnitude, Is::Lt, border);
-                self.select(is_middle, middle, far)
-            }
-            false => {
-                let [one, border] = [1.0, 2.0].map(|n| self.num(n));
-                let inverse_square = self.div(one, square);
-                let inverse = self.div(one, magnitude);
-                let scale = self.mul(scale, inverse);
-                let middle = self.polynomial(inverse_square, f32_tables::P);
-                let far = self.polynomial(inverse_square, f32_tables::R);
-                let is_middle = self.is(magnitude, Is::Lt, border);
-                let factor = self.select(is_middle, middle, far);
-                self.mul(scale, factor)
-            }
+        let value = if self.is_f64() {
+            let middle = self.quotient(scale, magnitude, f64_tables::P, f64_tables::Q);
+            let far = self.quotient(scale, magnitude, f64_tables::R, f64_tables::S);
+            let border = self.num(8.0);
+            let is_middle = self.is(magnitude, Is::Lt, border);
+            self.select(is_middle, middle, far)
+        } else {
+            let [one, border] = [1.0, 2.0].map(|n| self.num(n));
+            let inverse_square = self.div(one, square);
+            let inverse = self.div(one, magnitude);
+            let scale = self.mul(scale, inverse);
+            let middle = self.polynomial(inverse_square, f32_tables::P);
+            let far = self.polynomial(inverse_square, f32_tables::R);
+            let is_middle = self.is(magnitude, Is::Lt, border);
+            let factor = self.select(is_middle, middle, far);
+            self.mul(scale, factor)
         };
         let limit = if self.is_f64() { MAX_LOG_F64 } else { MAX_LOG_F32 };
         let [limit, zero, two] = [-limit, 0.0, 2.0].map(|n| self.num(n));
@@ -254,24 +251,21 @@ impl Formula<'_, '_> {
         let log = self.log_plus_one(minus_square);
         let w = self.neg(log);
         let root = self.sqrt(w);
-        let factor = match self.is_f64() {
-            true => {
-                let near = self.shifted(w, 3.125, f64_tables::NEAR);
-                let middle = self.shifted(root, 3.25, f64_tables::MIDDLE);
-                let far = self.shifted(root, 5.0, f64_tables::FAR);
-                let [below, above] = [6.25, 16.0].map(|n| self.num(n));
-                let is_near = self.is(w, Is::Lt, below);
-                let is_middle = self.is(w, Is::Lt, above);
-                let beyond = self.select(is_middle, middle, far);
-                self.select(is_near, near, beyond)
-            }
-            false => {
-                let near = self.shifted(w, 2.5, f32_tables::NEAR);
-                let far = self.shifted(root, 3.0, f32_tables::FAR);
-                let border = self.num(5.0);
-                let is_near = self.is(w, Is::Lt, border);
-                self.select(is_near, near, far)
-            }
+        let factor = if self.is_f64() {
+            let near = self.shifted(w, 3.125, f64_tables::NEAR);
+            let middle = self.shifted(root, 3.25, f64_tables::MIDDLE);
+            let far = self.shifted(root, 5.0, f64_tables::FAR);
+            let [below, above] = [6.25, 16.0].map(|n| self.num(n));
+            let is_near = self.is(w, Is::Lt, below);
+            let is_middle = self.is(w, Is::Lt, above);
+            let beyond = self.select(is_middle, middle, far);
+            self.select(is_near, near, beyond)
+        } else {
+            let near = self.shifted(w, 2.5, f32_tables::NEAR);
+            let far = self.shifted(root, 3.0, f32_tables::FAR);
+            let border = self.num(5.0);
+            let is_near = self.is(w, Is::Lt, border);
+            self.select(is_near, near, far)
         };
         let value = self.mul(factor, x);
         let [one, infinity] = [1.0, f64::INFINITY].map(|n| self.num(n));
