@@ -8,7 +8,7 @@ use hlo_testing::generate::random_contraction;
 use hlo_testing::{Numbers, agree, values};
 
 /// Number of contractions per module. A module is compiled as a whole, so fewer modules take less time.
-const IN_ONE_MODULE: usize = 6;
+const CONTRACTIONS_PER_MODULE: usize = 6;
 
 fn seeds() -> std::ops::Range<u64> {
     let n = std::env::var("HLO_CONTRACTIONS").ok().and_then(|n| n.parse().ok());
@@ -19,7 +19,7 @@ fn seeds() -> std::ops::Range<u64> {
 /// whole vectors and a remainder.
 fn module(numbers: &mut Numbers) -> String {
     let (mut body, mut parameters, mut results) = (String::new(), 0, Vec::new());
-    for _ in 0..IN_ONE_MODULE {
+    for _ in 0..CONTRACTIONS_PER_MODULE {
         let extent = numbers.pick(&[3, 5, 9, 70]);
         let case = random_contraction(numbers, extent);
         let is_ordered = matches!(case.contraction.aggregation, Aggregation::Max | Aggregation::Min);

@@ -17,7 +17,7 @@ use hlo_testing::generate::{Options, Style, program};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Number of modules that `cargo test` tests.
-const FEW: u64 = 400;
+const DEFAULT_MODULES: u64 = 400;
 
 /// The engines of this build.
 const ENGINES: &[Engine] = hlo_client::ENGINES;
@@ -73,7 +73,7 @@ const VIEWS: [View; 3] = [
 #[test]
 fn every_public_function_refuses_an_invalid_module() {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
-    let (count, first) = (number("HLO_INVALID").unwrap_or(FEW), number("HLO_SEED").unwrap_or(0));
+    let (count, first) = (number("HLO_INVALID").unwrap_or(DEFAULT_MODULES), number("HLO_SEED").unwrap_or(0));
     let client = Client::local();
     let (mut tried, mut findings) = (0u64, Vec::new());
     for seed in first..first + count {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The files of `docs/images` whose errors the picture shows, in order.
-const SHOWN: [&str; 2] = ["typo.hlo", "layer.hlo"];
+const SHOWN_FILES: [&str; 2] = ["typo.hlo", "layer.hlo"];
 const LINE_HEIGHT: f64 = 19.0;
 const CHARACTER_WIDTH: f64 = 8.43;
 const MARGIN: f64 = 16.0;
@@ -15,7 +15,7 @@ const MARGIN: f64 = 16.0;
 fn the_picture_is_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images");
     let mut text = String::new();
-    for file in SHOWN {
+    for file in SHOWN_FILES {
         let output = Command::new(env!("CARGO_BIN_EXE_hlo-opt"))
             .args([file, "--color=always"])
             .current_dir(&folder)

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Beginnings of sentences whose subject is a clause, and of sentences that start with an object.
-const REFUSED: &[&str] = &[
+const REJECTED_BEGINNINGS: &[&str] = &[
     "Of a ",
     "Of an ",
     "Of each ",
@@ -53,7 +53,9 @@ fn refused(text: &str, is_rust: bool) -> Vec<(usize, &str)> {
         let others = prose.match_indices(". ").map(|(at, _)| &prose[at + 2..]);
         let sentences = first.into_iter().chain(others);
         found.extend(
-            sentences.filter(|s| REFUSED.iter().any(|words| s.starts_with(words))).map(|s| (number + 1, s)),
+            sentences
+                .filter(|s| REJECTED_BEGINNINGS.iter().any(|words| s.starts_with(words)))
+                .map(|s| (number + 1, s)),
         );
         ends = prose.is_empty() || is_heading || prose.ends_with(['.', ':']);
     }

@@ -33,13 +33,13 @@ pub(crate) struct Making {
 const PARSED: Making = Making { module: parse, prefix: "" };
 
 /// Number of programs that `cargo test` tests.
-const FEW: u64 = 300;
+const DEFAULT_PROGRAMS: u64 = 300;
 
 /// Number of programs that together contain every opcode and element type.
-const MANY: u64 = 10_000;
+const COVERAGE_PROGRAMS: u64 = 10_000;
 
 /// Maximum time to reduce a finding. A failure that needs several programs of a batch takes many attempts.
-const SHRINKING: Duration = Duration::from_secs(60);
+const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Limit on operations, slightly more than the largest program needs.
 const MAX_OPERATIONS: u64 = 50_000_000;
@@ -206,7 +206,8 @@ fn compare(
 /// Checks both properties of a program: each instruction alone, and the whole program.
 fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
     // LLVM's optimiser takes most of the time, so only some programs use it.
-    let (threads, optimize) = (1 + (seed / BATCH / 2 % 2) as usize, (seed / BATCH / 4).is_multiple_of(8));
+    let (threads, optimize) =
+        (1 + (seed / BATCH_PROGRAMS / 2 % 2) as usize, (seed / BATCH_PROGRAMS / 4).is_multiple_of(8));
     let evaluated = interpret(program, seed, making)?;
     let bounds = bounds(program, &evaluated);
     let isolated = program.isolated();
@@ -229,8 +230,11 @@ fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tall
         }
     }
     // With all passes, and with only those that code generation requires.
-    let pipeline =
-        if (seed / BATCH).is_multiple_of(2) { hlo_passes::LOWERING } else { hlo_passes::CPU_PIPELINE };
+    let pipeline = if (seed / BATCH_PROGRAMS).is_multiple_of(2) {
+        hlo_passes::LOWERING
+    } else {
+        hlo_passes::CPU_PIPELINE
+    };
     let how = Compilation { pipeline, threads, optimize };
     let got = compiled(&isolated, how, &evaluated.values, making)?;
     compare(program, &evaluated, &isolated, &got, |line| bounds[line].0)?;
@@ -268,12 +272,12 @@ fn number(name: &str) -> Option<u64> {
 
 /// Number of programs that are compiled as one module, because most of the time is the fixed cost of a
 /// compilation.
-pub(crate) const BATCH: u64 = 32;
+pub(crate) const BATCH_PROGRAMS: u64 = 32;
 
 /// Returns the program of a seed. Its names differ from those of the other programs of its batch.
 pub(crate) fn program_of(seed: u64) -> Program {
-    let first_name = (seed % BATCH) as usize * 10_000;
-    let often_empty = seed / BATCH % 3 == 2 || std::env::var_os("HLO_EMPTY").is_some();
+    let first_name = (seed % BATCH_PROGRAMS) as usize * 10_000;
+    let often_empty = seed / BATCH_PROGRAMS % 3 == 2 || std::env::var_os("HLO_EMPTY").is_some();
     let empty = if often_empty { 4 } else { 0 };
     program(seed, Options { steps: 6, decorated: false, executable: true, first_name, empty })
 }
@@ -304,7 +308,7 @@ fn report_finding(seed: u64, how: u64, program: &Program, failure: String, tally
     let known = tally.lock().expect("no panic holds it").findings.get(&kind).map_or(0, Vec::len);
     let text = match known {
         0..3 => {
-            let end = Instant::now() + SHRINKING;
+            let end = Instant::now() + SHRINK_TIMEOUT;
             let fails = |p: &Program| caught(p, how, PARSED, None).is_err_and(|f| self::kind(&f) == kind);
             let small = program.shrink(|p| Instant::now() < end && fails(p));
             let why = caught(&small, how, PARSED, None).err().unwrap_or(failure);
@@ -325,7 +329,7 @@ fn both_engines_agree() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
     let next = AtomicU64::new(first);
-    let last = first + count.unwrap_or(FEW);
+    let last = first + count.unwrap_or(DEFAULT_PROGRAMS);
     // Panics are reported with their seed.
     std::panic::set_hook(Box::new(|_| ()));
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
@@ -333,13 +337,13 @@ fn both_engines_agree() {
         for _ in 0..workers {
             scope.spawn(|| {
                 loop {
-                    let seed = next.fetch_add(BATCH, Ordering::Relaxed);
+                    let seed = next.fetch_add(BATCH_PROGRAMS, Ordering::Relaxed);
                     if seed >= last {
                         break;
                     }
-                    try_batch(seed..last.min(seed + BATCH), &tally);
-                    if count.is_some() && (seed - first) % 1000 >= 1000 - BATCH {
-                        println!("{} programs, {:?}", seed - first + BATCH, start.elapsed());
+                    try_batch(seed..last.min(seed + BATCH_PROGRAMS), &tally);
+                    if count.is_some() && (seed - first) % 1000 >= 1000 - BATCH_PROGRAMS {
+                        println!("{} programs, {:?}", seed - first + BATCH_PROGRAMS, start.elapsed());
                     }
                 }
             });
@@ -365,7 +369,7 @@ fn report(t: &Tally) {
         .map(|(kind, all)| format!("{kind}: {} programs, seed {}:\n{}", all.len(), all[0].0, all[0].1))
         .collect();
     assert!(findings.is_empty(), "{} findings\n{}", findings.len(), findings.join("\n"));
-    assert!(t.programs < MANY || missing.is_empty(), "no program has {missing:?}");
+    assert!(t.programs < COVERAGE_PROGRAMS || missing.is_empty(), "no program has {missing:?}");
 }
 
 /// Prints how often each item occurred. Returns the wanted items that did not occur.

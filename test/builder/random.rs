@@ -1,7 +1,7 @@
 //! Random programs, rebuilt with the builder's methods. The module must be valid and must be the same after
 //! printing and parsing. Both engines must agree on each of its instructions and on the whole program.
 
-use crate::random::{BATCH, Check, Making, caught, program_of};
+use crate::random::{BATCH_PROGRAMS, Check, Making, caught, program_of};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_testing::generate::{Program, Style};
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The seeds of the programs. Programs with these seeds are compiled without LLVM's optimiser, which takes
 /// most of the time.
-const SEEDS: Range<u64> = 4 * BATCH..8 * BATCH;
+const SEEDS: Range<u64> = 4 * BATCH_PROGRAMS..8 * BATCH_PROGRAMS;
 
 const BUILT: Making = Making { module: built, prefix: replay::PREFIX };
 
@@ -31,8 +31,8 @@ fn built(program: &Program) -> Check<Module> {
 
 #[test]
 fn what_is_built_at_random_runs_alike_in_both_engines() {
-    for first in SEEDS.step_by(BATCH as usize) {
-        let programs: Vec<Program> = (first..first + BATCH).map(program_of).collect();
+    for first in SEEDS.step_by(BATCH_PROGRAMS as usize) {
+        let programs: Vec<Program> = (first..first + BATCH_PROGRAMS).map(program_of).collect();
         let Err(failure) = caught(&Program::merged(&programs), first, BUILT, None) else { continue };
         // Report the single program that fails, if there is one.
         let alone = programs.iter().find_map(|p| Some((p, caught(p, first, BUILT, None).err()?)));

@@ -1,7 +1,7 @@
 //! `--check-format`: shows the first difference between a text and its formatted form.
 
 /// Number of context lines around a difference.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 40;
 
@@ -14,8 +14,8 @@ pub fn difference(name: &str, old: &str, new: &str) -> Option<String> {
     let before = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let after = a[before..].iter().rev().zip(b[before..].iter().rev()).take_while(|(x, y)| x == y).count();
     let (removed, added) = (&a[before..a.len() - after], &b[before..b.len() - after]);
-    let start = before.saturating_sub(CONTEXT);
-    let context_after = &a[a.len() - after..(a.len() - after + CONTEXT).min(a.len())];
+    let start = before.saturating_sub(CONTEXT_LINES);
+    let context_after = &a[a.len() - after..(a.len() - after + CONTEXT_LINES).min(a.len())];
     let shown = |lines: &[&str]| lines.len().min(MAX_LINES);
     let whole = shown(removed) == removed.len() && shown(added) == added.len();
     let tail = if whole { context_after } else { &[] };

@@ -10,10 +10,10 @@ use hlo_stablehlo::dialect::Version;
 use hlo_stablehlo::{bytecode, export, text};
 
 /// The default version of the output. Readers from the last six months support it.
-const PORTABLE: Version = Version::new(1, 13, 0);
+const DEFAULT_VERSION: Version = Version::new(1, 13, 0);
 
 /// The passes that convert operations of HLO and CHLO that VHLO does not have.
-const FOR_VHLO: &str = "scan_expander, ragged-dot-rewriter, topk-decomposer, elementary-function-expander";
+const VHLO_PASSES: &str = "scan_expander, ragged-dot-rewriter, topk-decomposer, elementary-function-expander";
 
 /// Checks that XLA supports all opcodes of a module.
 fn check_opcodes(module: &Module) -> Result<(), Vec<Diag>> {
@@ -34,9 +34,9 @@ pub fn written(cli: &Cli, module: &Module, form: Emit) -> Result<Vec<u8>, Vec<Di
     match form {
         Emit::Stablehlo => Ok(text::print(&export::export(module)?).into_bytes()),
         Emit::Vhlo => {
-            let version = cli.target.unwrap_or(PORTABLE);
+            let version = cli.target.unwrap_or(DEFAULT_VERSION);
             let mut module = module.clone();
-            Pipeline::parse(FOR_VHLO).map_err(|diag| vec![diag])?.run(&mut module, &mut ())?;
+            Pipeline::parse(VHLO_PASSES).map_err(|diag| vec![diag])?.run(&mut module, &mut ())?;
             bytecode::write(&export::export(&module)?, version).map_err(|diag| vec![diag])
         }
         Emit::Proto => {

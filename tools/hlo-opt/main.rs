@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use watch::Watcher;
 
 /// The text between two modules.
-const SEPARATION: &str = "// -----\n\n";
+const MODULE_SEPARATOR: &str = "// -----\n\n";
 
 fn main() -> ExitCode {
     hlo_passes_xla::register();
@@ -106,7 +106,7 @@ impl Session<'_> {
             }
             let text = format::run(cli, reporter, file, source, &self.print_options)?;
             if !self.out.is_empty() && !text.is_empty() {
-                self.out.extend(SEPARATION.bytes());
+                self.out.extend(MODULE_SEPARATOR.bytes());
             }
             self.out.extend(text.bytes());
             return Ok(());
@@ -245,5 +245,5 @@ fn between(cli: &Cli, modules: usize) -> Result<&'static str, Failure> {
         return Err(Failure::Message(format!("there are {modules} modules or more, and {what} one")));
     }
     let plain = matches!(cli.emit, Emit::Hlo | Emit::Stablehlo) && cli.cost.is_none() && cli.memory.is_none();
-    Ok(if plain { SEPARATION } else { "" })
+    Ok(if plain { MODULE_SEPARATOR } else { "" })
 }

@@ -13,7 +13,7 @@ use hlo_tools_common::table::{Align, Table};
 use serde_json::{Value, json};
 
 /// Maximum number of values in the list of the largest values.
-const LARGEST: usize = 12;
+const MAX_LARGEST_VALUES: usize = 12;
 /// Maximum length of a name or shape in the list.
 const MAX_NAME: usize = 48;
 
@@ -39,7 +39,7 @@ fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
     let at_peak = |n: &usize| peak.is_some_and(|step| drawn[*n].0.is_live(step));
     let mut largest: Vec<usize> = (0..drawn.len()).filter(at_peak).collect();
     largest.sort_by_key(|&n| (std::cmp::Reverse(drawn[n].0.bytes), drawn[n].1));
-    largest.truncate(LARGEST);
+    largest.truncate(MAX_LARGEST_VALUES);
     MemoryPlot {
         title: module.name.to_string(),
         live: body.steps.iter().map(|&s| name(module, s)).zip(live).collect(),

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Placeholder for the file in the arguments.
-const PLACE: &str = "{}";
+const FILE_PLACEHOLDER: &str = "{}";
 /// Maximum number of bytes of output that are examined.
 const MAX_OUTPUT: u64 = 16 << 20;
 /// Maximum number of lines of output that are shown.
-const SHOWN_LINES: usize = 12;
+const MAX_SHOWN_LINES: usize = 12;
 
 /// The conditions for a module to be interesting.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +61,8 @@ impl Tester {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::Usage("a command is needed after `--`".into()))?;
         let mut arguments = arguments.to_vec();
-        if !arguments.iter().any(|a| a.contains(PLACE)) {
-            arguments.push(PLACE.to_string());
+        if !arguments.iter().any(|a| a.contains(FILE_PLACEHOLDER)) {
+            arguments.push(FILE_PLACEHOLDER.to_string());
         }
         let folder = std::env::temp_dir().join(format!("hlo-reduce-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder.display().to_string(), e))?;
@@ -92,7 +92,7 @@ impl Tester {
         let name = file.to_string_lossy();
         let mut command = Command::new(&self.program);
         command
-            .args(self.arguments.iter().map(|a| a.replace(PLACE, &name)))
+            .args(self.arguments.iter().map(|a| a.replace(FILE_PLACEHOLDER, &name)))
             .stdin(Stdio::null())
             .stdout(create(&out)?)
             .stderr(create(&err)?);
@@ -152,7 +152,7 @@ impl Tester {
             None => format!("did not end within {} s (--timeout)", self.timeout.as_secs_f64()),
         };
         let lines: Vec<&str> = outcome.output.lines().collect();
-        let last = lines.get(lines.len().saturating_sub(SHOWN_LINES)..).unwrap_or_default();
+        let last = lines.get(lines.len().saturating_sub(MAX_SHOWN_LINES)..).unwrap_or_default();
         let printed = match last {
             [] => ", and printed nothing".to_string(),
             last => format!(", and printed\n  {}", last.join("\n  ")),

@@ -19,7 +19,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 /// The number of parts that sites are divided into in the first rounds, and the factor for later rounds.
-const FEW_PARTS: usize = 16;
+const PARTS_FACTOR: usize = 16;
 
 /// The limits of a search.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
     pub fn run(&mut self) -> Result<End, Failure> {
         // Try large parts with all reductions first, because one reduction may allow the next to remove much
         // more at once.
-        let mut parts = FEW_PARTS;
+        let mut parts = PARTS_FACTOR;
         loop {
             let mut changed = false;
             let mut coarse = false;
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
                 return Ok(End::Smallest);
             }
             if !changed {
-                parts = parts.saturating_mul(FEW_PARTS);
+                parts = parts.saturating_mul(PARTS_FACTOR);
             }
         }
     }

@@ -11,7 +11,7 @@ use hlo_tools_common::{Failure, npy};
 use std::collections::HashMap;
 
 /// Maximum number of items shown in a list.
-const SHOWN: usize = 20;
+const MAX_SHOWN_ITEMS: usize = 20;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,8 +269,8 @@ fn misfit(files: &ArrayFiles, named: &Named<'_>, wanted: &[&Leaf], what: &str) -
 
 /// Formats items on separate lines, up to a maximum number.
 pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
-    let left = items.len().saturating_sub(SHOWN);
-    let mut lines: String = items.take(SHOWN).map(|item| format!("\n  {item}")).collect();
+    let left = items.len().saturating_sub(MAX_SHOWN_ITEMS);
+    let mut lines: String = items.take(MAX_SHOWN_ITEMS).map(|item| format!("\n  {item}")).collect();
     if left > 0 {
         lines.push_str(&format!("\n  and {left} more"));
     }

@@ -63,13 +63,13 @@ pub fn result_leaves(module: &Module) -> Vec<Leaf> {
 pub fn name_leaves(shape: &Shape, name: &str) -> Vec<Leaf> {
     let mut leaves = leaves_of(shape, name, "");
     for (number, leaf) in leaves.iter_mut().enumerate() {
-        leaf.tensor = format!("{OUTPUT}_{number}");
+        leaf.tensor = format!("{RESULT_NAME}_{number}");
     }
     leaves
 }
 
 /// The name of results in files.
-pub const OUTPUT: &str = "out";
+pub const RESULT_NAME: &str = "out";
 
 fn leaves_of(shape: &Shape, name: &str, tensor: &str) -> Vec<Leaf> {
     match shape {

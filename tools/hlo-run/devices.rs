@@ -20,10 +20,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 /// Placeholder for the device number in file names.
-const DEVICE: &str = "{d}";
+const DEVICE_PLACEHOLDER: &str = "{d}";
 
 /// Options that accept a device number: `--input@2`.
-const FOR_ONE: [&str; 5] = ["--input", "--inputs", "--expect", "--expected", "--infeed"];
+const PER_DEVICE_OPTIONS: [&str; 5] = ["--input", "--inputs", "--expect", "--expected", "--infeed"];
 
 /// Moves device numbers from options to values: `--inputs@2 x.npy` becomes `--inputs @2 x.npy`, and
 /// `--input@2 'f32[] 1'` becomes `--input '@2 f32[] 1'`.
@@ -62,7 +62,7 @@ fn for_one(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
         None => (text, None),
     };
     let (option, device) = name.split_once('@')?;
-    let option = FOR_ONE.into_iter().find(|&o| o == option)?;
+    let option = PER_DEVICE_OPTIONS.into_iter().find(|&o| o == option)?;
     Some((option, device.parse().ok()?, value))
 }
 
@@ -80,7 +80,7 @@ fn list_for(list: &[String], device: usize) -> Vec<String> {
         }
     }
     let chosen = if own.is_empty() { common } else { own };
-    chosen.into_iter().map(|name| name.replace(DEVICE, &device.to_string())).collect()
+    chosen.into_iter().map(|name| name.replace(DEVICE_PLACEHOLDER, &device.to_string())).collect()
 }
 
 /// Returns the literals for a device: those marked with its number, or the unmarked ones if there are none.
@@ -102,8 +102,8 @@ fn args_for(args: &Args, device: usize) -> Args {
         expected: list_for(&args.expected, device),
         expected_literals: texts_for(&args.expected_literals, device),
         infeed: list_for(&args.infeed, device),
-        outfeed: args.outfeed.as_ref().map(|path| path.replace(DEVICE, &device.to_string())),
-        output: args.output.as_ref().map(|path| path.replace(DEVICE, &device.to_string())),
+        outfeed: args.outfeed.as_ref().map(|path| path.replace(DEVICE_PLACEHOLDER, &device.to_string())),
+        output: args.output.as_ref().map(|path| path.replace(DEVICE_PLACEHOLDER, &device.to_string())),
         ..args.clone()
     }
 }
@@ -128,9 +128,9 @@ fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Fai
     for (option, path, (count, who)) in
         [("-o", &args.output, ends), ("--outfeed", &args.outfeed, (devices, "device"))]
     {
-        if let Some(path) = path.as_ref().filter(|path| count > 1 && !path.contains(DEVICE)) {
+        if let Some(path) = path.as_ref().filter(|path| count > 1 && !path.contains(DEVICE_PLACEHOLDER)) {
             return usage(format!(
-                "{option} {path}: each of the {count} {who}s has its own: `{DEVICE}` in the name stands for its number"
+                "{option} {path}: each of the {count} {who}s has its own: `{DEVICE_PLACEHOLDER}` in the name stands for its number"
             ));
         }
     }
@@ -181,9 +181,11 @@ impl<'a> Given<'a> {
         let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
         let replicas = whole.map(|whole| devices / whole.partitions());
         check(args, devices, replicas)?;
-        if let Some(path) = args.timeline.as_ref().filter(|path| ranks.is_some() && !path.contains(DEVICE)) {
+        if let Some(path) =
+            args.timeline.as_ref().filter(|path| ranks.is_some() && !path.contains(DEVICE_PLACEHOLDER))
+        {
             return Err(Failure::Usage(format!(
-                "--timeline {path}: each rank has its own: `{DEVICE}` in the name stands for the number of its first device"
+                "--timeline {path}: each rank has its own: `{DEVICE_PLACEHOLDER}` in the name stands for the number of its first device"
             )));
         }
         let local = local_devices(ranks, devices);
@@ -330,7 +332,7 @@ fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<
     let timeline = program.timeline();
     let Some(first) = timeline.devices.first() else { return Ok(()) };
     let text = if path.ends_with(".json") { timeline_trace(&timeline) } else { timeline_svg(&timeline) };
-    write_output(Some(&path.replace(DEVICE, &first.to_string())), text.as_bytes())
+    write_output(Some(&path.replace(DEVICE_PLACEHOLDER, &first.to_string())), text.as_bytes())
 }
 
 /// The results of each device of this process. If the program is partitioned here, the results of each

@@ -22,7 +22,7 @@ use hlo_tools_common::{Failure, Reporter, print};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Maximum number of rows without `--full`.
-const SHOWN: usize = 20;
+const MAX_SHOWN_ROWS: usize = 20;
 /// Maximum length of an instruction's text.
 const MAX_TEXT: usize = 110;
 
@@ -338,7 +338,7 @@ fn table(rows: &[Row], left_out: usize, full: bool) -> String {
         "{:>12} {:>11} {:>11} {:>15}  instruction\n",
         "error/limit", "absolute", "relative", "differ"
     );
-    let shown = if full { rows.len() } else { SHOWN };
+    let shown = if full { rows.len() } else { MAX_SHOWN_ROWS };
     let wrong = rows.iter().filter(|r| r.outcome.is_wrong()).count();
     // Wrong results are always shown, up to a readable number.
     for row in rows.iter().take(shown) {

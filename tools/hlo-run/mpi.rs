@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Interval for checking whether the process should terminate.
-const NAP: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The exit code of a process that received SIGTERM.
-const TOLD_TO_END: i32 = 128 + SIGTERM;
+const SIGTERM_EXIT_CODE: i32 = 128 + SIGTERM;
 
 /// This process as a rank.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
                     reporter.show(&Failure::Message(message));
                     world.abort(1);
                 }
-                std::thread::sleep(NAP);
+                std::thread::sleep(POLL_INTERVAL);
             }
         };
         if let Err(e) = std::thread::Builder::new().name("hlo ranks".into()).spawn_scoped(scope, watch) {
@@ -118,5 +118,5 @@ fn told_to_end(world: &MpiWorld, reporter: Reporter) -> ! {
         reporter.show(&Failure::Message(line));
     }
     // SAFETY: the function only ends the process. MPI cannot be finalized without the other ranks.
-    unsafe { libc::_exit(TOLD_TO_END) }
+    unsafe { libc::_exit(SIGTERM_EXIT_CODE) }
 }

@@ -1,6 +1,6 @@
 //! Prints results, writes them to files, and compares them.
 
-use crate::arrays::{Leaf, OUTPUT, name_leaves};
+use crate::arrays::{Leaf, RESULT_NAME, name_leaves};
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
 use hlo_tools_common::compare::{Tolerance, compare, elements, magnitude};
@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Maximum number of elements of an array that are printed without `--full`.
-pub const SHOWN: usize = 1000;
+pub const MAX_SHOWN_ELEMENTS: usize = 1000;
 
 /// Prints a result: an array on one line, each element of a tuple on its own.
 pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
@@ -19,7 +19,7 @@ pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
 
 /// Returns the text of a result.
 pub fn result_text(result: &Literal, full: bool) -> String {
-    let shown = (!full).then_some(SHOWN);
+    let shown = (!full).then_some(MAX_SHOWN_ELEMENTS);
     let mut text = String::new();
     for leaf in result.leaves() {
         text.push_str(&print_literal(leaf, shown));
@@ -85,11 +85,11 @@ pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
     check_target(Some(path), &name_leaves(result.shape(), "result"))?;
     let target = Path::new(path);
     match Target::of(path)? {
-        Target::Npz => write_file(target, |file| npz::write(BufWriter::new(file), OUTPUT, &leaves)),
+        Target::Npz => write_file(target, |file| npz::write(BufWriter::new(file), RESULT_NAME, &leaves)),
         Target::Npy => leaves.iter().try_for_each(|leaf| write_npy(target, leaf)),
         Target::Safetensors => write_file(target, |file| {
             let mut out = BufWriter::new(file);
-            safetensors::write(&mut out, OUTPUT, &leaves)?;
+            safetensors::write(&mut out, RESULT_NAME, &leaves)?;
             out.flush()
         }),
         Target::Folder => {
@@ -97,7 +97,7 @@ pub fn write_result(result: &Literal, path: &str) -> Result<(), Failure> {
             leaves
                 .iter()
                 .enumerate()
-                .try_for_each(|(i, leaf)| write_npy(&target.join(format!("{OUTPUT}_{i}.npy")), leaf))
+                .try_for_each(|(i, leaf)| write_npy(&target.join(format!("{RESULT_NAME}_{i}.npy")), leaf))
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time that a run may take after it was asked to stop.
-const GRACE: Duration = Duration::from_secs(1);
+const STOP_GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The current activity.
 enum Phase {
@@ -109,7 +109,7 @@ fn watch_over(shared: &Shared, reporter: Reporter) {
         Phase::Other(_) | Phase::Done => false,
     };
     if told {
-        std::thread::sleep(GRACE);
+        std::thread::sleep(STOP_GRACE_PERIOD);
     }
     // While this thread holds the lock, the activity cannot change.
     let phase = shared.phase.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,4 +9,4 @@ pub const MAX_JOINED_OPERANDS: usize = 32;
 
 /// Number of iterations of the outer loops that is sufficient to share a loop nest among threads. More outer iterations leave
 /// inner loops too short for vectors.
-pub const ENOUGH_ITERATIONS: i64 = 512;
+pub const TARGET_PARALLEL_ITERATIONS: i64 = 512;

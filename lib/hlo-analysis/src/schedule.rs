@@ -15,10 +15,10 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Maximum number of instructions visited in a search for a path between two instructions. If the search is
 /// not complete by then, no order between them is requested.
-const MAX_SEARCH: usize = 2_000;
+const MAX_SEARCH_VISITS: usize = 2_000;
 
 /// Maximum number of requested orders. Each of them requires a search.
-const MAX_WANTED: usize = 20_000;
+const MAX_REQUESTED_ORDERS: usize = 20_000;
 
 /// Returns the orders of the computations that run as a whole: the schedule of a scheduled module, or else
 /// the orders that need the least memory.
@@ -180,7 +180,7 @@ impl Graph {
         let mut seen = HashSet::from([from]);
         let mut work = vec![from];
         while let Some(at) = work.pop() {
-            if at == to || seen.len() > MAX_SEARCH {
+            if at == to || seen.len() > MAX_SEARCH_VISITS {
                 return true;
             }
             work.extend(self.after[at].iter().filter(|&&n| seen.insert(n)));
@@ -309,7 +309,7 @@ impl Graph {
 
 /// Returns pairs (reader, writer) such that the writer could work in place if the reader ran before it.
 /// Readers are the other readers of an updated value and, in loop bodies, the readers of the state's leaf
-/// that the writer computes. Returns at most [`MAX_WANTED`] pairs.
+/// that the writer computes. Returns at most [`MAX_REQUESTED_ORDERS`] pairs.
 fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(InstrId, InstrId)> {
     let mut out = Vec::new();
     let elements = elements(module, nodes);
@@ -318,7 +318,7 @@ fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(
             let Some(&target) = module[writer].operands.get(place.operand) else { continue };
             if module[target].shape.as_array().is_some() {
                 let readers = readers(module, target, &elements).into_iter().filter(|&r| r != writer);
-                out.extend(readers.map(|reader| (reader, writer)).take(MAX_WANTED - out.len()));
+                out.extend(readers.map(|reader| (reader, writer)).take(MAX_REQUESTED_ORDERS - out.len()));
             }
         }
     }
@@ -333,7 +333,7 @@ fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(
         for (k, &writer) in module[root].operands.iter().enumerate() {
             for &element in elements.get(&(*parameter, k as i64)).into_iter().flatten() {
                 let readers = module.users(element).iter().filter(|&&r| r != writer && r != root);
-                out.extend(readers.map(|&reader| (reader, writer)).take(MAX_WANTED - out.len()));
+                out.extend(readers.map(|&reader| (reader, writer)).take(MAX_REQUESTED_ORDERS - out.len()));
             }
         }
     }

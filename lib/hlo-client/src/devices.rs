@@ -8,9 +8,9 @@ use crate::{Arguments, Buffer, Device, Error, Results, RunOptions, Waits};
 use crate::{donation::Given, local::written};
 #[cfg(feature = "codegen")]
 use hlo_codegen::{DeviceRun, Input};
-use hlo_communicator::{InProcess, World};
 #[cfg(feature = "codegen")]
-use hlo_communicator::{Options, TIMEOUT};
+use hlo_communicator::{DEFAULT_TIMEOUT, Options};
+use hlo_communicator::{InProcess, World};
 use hlo_ir::Literal;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
@@ -307,7 +307,7 @@ impl LocalProgram {
         let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
         let waited = place.waits.map(|_| &note as &hlo_eval::Waited<'_>);
         let overseer = hlo_eval::Overseer { module: &self.module, watches: &watches, waited };
-        let timeout = place.timeout.unwrap_or(TIMEOUT);
+        let timeout = place.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut nobody = vec![NoHost; given.len()];
         let hosts = or_nobody(hosts, &mut nobody);

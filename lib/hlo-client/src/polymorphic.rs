@@ -7,7 +7,7 @@ use hlo_stablehlo::refine::{Argument, Parameter};
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of lists of shapes whose compiled programs are kept.
-const MAX_KEPT: usize = 64;
+const MAX_CACHED_PROGRAMS: usize = 64;
 
 /// A StableHLO program for arguments of any sizes. It is compiled once for each list of argument shapes. The
 /// programs of the 64 most recently used lists are kept.
@@ -64,7 +64,7 @@ impl PolymorphicExecutable {
         let module = self.program.module(arguments).map_err(Error::Diags)?;
         let executable = self.client.compile(&module, &self.options)?;
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if compiled.len() >= MAX_KEPT {
+        if compiled.len() >= MAX_CACHED_PROGRAMS {
             compiled.remove(0);
         }
         compiled.push((arguments.to_vec(), executable.clone()));

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Stack size of the worker threads, in bytes. The interpreter recurses over called computations.
-const STACK: usize = 16 << 20;
+const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// A queue of jobs that a thread executes one after the other. The thread starts with the first job and ends
 /// when the queue is dropped and empty.
@@ -37,7 +37,7 @@ impl Queue {
 
     /// Queues a job. If there is no thread for it, the caller executes it.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
-        let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = INSERTION_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = self.try_push(Box::new(job));
         drop(order);
         if let Err(job) = refused {
@@ -60,11 +60,11 @@ impl Queue {
 
 /// Serializes insertions into queues. A job for several queues enters all of them before another job enters
 /// any of them. All jobs therefore have one total order, and each job waits only for earlier ones.
-static ORDER: Mutex<()> = Mutex::new(());
+static INSERTION_LOCK: Mutex<()> = Mutex::new(());
 
 /// Queues a job that runs once all of `queues` have reached it. The queues continue after it has ended.
 pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl FnOnce() + Send + 'static) {
-    let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
+    let order = INSERTION_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let mut queues = queues;
     let Some(first) = queues.next() else { return };
     let (arrived, arrivals) = channel::<()>();
@@ -99,7 +99,8 @@ pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl
 /// Starts a thread that executes jobs until all senders are dropped.
 fn start(device: usize) -> Option<Sender<Job>> {
     let (sender, jobs) = channel::<Job>();
-    let thread = std::thread::Builder::new().name(format!("hlo device {device}")).stack_size(STACK);
+    let thread =
+        std::thread::Builder::new().name(format!("hlo device {device}")).stack_size(WORKER_STACK_BYTES);
     let work = move || {
         for job in jobs {
             // Code that waits for the job sees that it did not finish.

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Code size up to which one MLIR module for the whole program compiles faster than several.
-const SMALL_PROGRAM: usize = 64;
+const MAX_SINGLE_MODULE_SIZE: usize = 64;
 
 /// Approximate maximum code size of the kernels in one MLIR module. The compiler checks the compilation's
 /// budget before each module.
@@ -210,7 +210,7 @@ pub fn emit_for(
 ) -> Result<Vec<u8>, Vec<Diag>> {
     let no_thread = || internal("there is no thread to compile on".into());
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
+        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES);
         let emit = || emit_here(module, stage, source, debug_info, target);
         let thread = thread.spawn_scoped(scope, emit).map_err(|_| no_thread())?;
         thread.join().unwrap_or_else(|_| Err(no_thread()))
@@ -295,7 +295,7 @@ pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> V
     let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
     let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
     let inline = slots + plan.bodies().map(crate::host::copies::in_code).sum::<usize>();
-    if total + inline <= SMALL_PROGRAM {
+    if total + inline <= MAX_SINGLE_MODULE_SIZE {
         let kernels = (0..kernels.kernels().len()).collect();
         return vec![Part { kernels, host: Some(Host::WithKernels), size: total }];
     }
@@ -348,7 +348,7 @@ fn compile_parts(
     std::thread::scope(|scope| {
         for _ in 0..threads.min(parts.len()) {
             // If a thread cannot be started, the other threads compile its parts.
-            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
+            let _ = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES).spawn_scoped(scope, work);
         }
     });
     let (mut objects, mut total, mut errors) = (Vec::new(), Built::default(), Vec::new());
@@ -368,16 +368,16 @@ fn compile_parts(
 
 /// Stack size of the threads that compile. Kernel emission recurses over instructions, and LLVM and MLIR
 /// recurse over nested regions, so the caller's stack may be too small.
-pub(crate) const COMPILER_STACK: usize = 64 << 20;
+pub(crate) const COMPILER_STACK_BYTES: usize = 64 << 20;
 
 /// Approximate number of bytes that MLIR and LLVM allocate per unit of a part's size.
 const COMPILER_BYTES_PER_SIZE: u64 = 16 << 10;
 
 /// Approximate number of bytes that MLIR and LLVM allocate for each part, whatever its size.
-const COMPILER_BYTES: u64 = 1 << 20;
+const COMPILER_BYTES_PER_PART: u64 = 1 << 20;
 
 /// Approximate number of bytes that LLVM maps in addition, once per process.
-const COMPILER_MAPPED: u64 = 64 << 20;
+const COMPILER_MAPPED_BYTES: u64 = 64 << 20;
 
 /// Checks that a limit on the address space of the process (`ulimit -v`) leaves enough room for LLVM. LLVM
 /// aborts the process if an allocation fails.
@@ -409,9 +409,10 @@ fn compile_part(
     part: &Part,
     options: &CompileOptions,
 ) -> Result<(Vec<u8>, Built), Vec<Diag>> {
-    let memory = (part.size as u64).saturating_mul(COMPILER_BYTES_PER_SIZE).saturating_add(COMPILER_BYTES);
+    let memory =
+        (part.size as u64).saturating_mul(COMPILER_BYTES_PER_SIZE).saturating_add(COMPILER_BYTES_PER_PART);
     budget::check(options.budget.as_ref(), memory).map_err(|d| vec![d])?;
-    check_address_space(memory.saturating_add(COMPILER_MAPPED))?;
+    check_address_space(memory.saturating_add(COMPILER_MAPPED_BYTES))?;
     let start = Instant::now();
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub const BUFFER_ALIGNMENT: u32 = 16;
 
 /// Maximum number of addresses that are passed as separate arguments. A kernel with more receives a list.
-const MAX_PASSED: usize = 32;
+const MAX_SEPARATE_ARGUMENTS: usize = 32;
 /// Maximum number of buffers for which a kernel has one parameter each. Without these parameters, LLVM knows
 /// less about the buffers, which shortens compilation.
 const MAX_PARAMETERS: usize = 512;
@@ -38,7 +38,7 @@ impl KernelUse {
 
     /// Returns whether the host function calls the entry that takes a list of addresses.
     pub fn takes_list(&self) -> bool {
-        self.is_parallel() || self.kernel.is_some() && self.buffers.len() > MAX_PASSED
+        self.is_parallel() || self.kernel.is_some() && self.buffers.len() > MAX_SEPARATE_ARGUMENTS
     }
 }
 
@@ -78,7 +78,7 @@ pub struct KernelTable {
 
 /// Maximum total code size of tiny kernels in the host function. Kernels beyond it are called, so that
 /// compile time stays linear in the number of instructions.
-const MAX_INLINED: usize = 4096;
+const MAX_INLINED_CODE_SIZE: usize = 4096;
 
 impl KernelTable {
     /// Plans the kernels that the steps call. Reports all instructions that cannot be compiled.
@@ -150,7 +150,7 @@ impl KernelTable {
     ) -> Result<(), Refusal> {
         let (spec, buffers) = spec(call);
         let shape = plan_kernel(module, &spec)?;
-        let inline = shape.tiny && self.inlined + shape.code_size <= MAX_INLINED;
+        let inline = shape.tiny && self.inlined + shape.code_size <= MAX_INLINED_CODE_SIZE;
         self.inlined += if inline { shape.code_size } else { 0 };
         let kernel = (!inline).then(|| {
             *known.entry(shape.key.clone()).or_insert_with(|| {

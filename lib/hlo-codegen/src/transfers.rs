@@ -2,7 +2,7 @@
 //! use another device, or a queue per channel if a device sends to itself.
 
 use crate::devices::OtherDevices;
-use hlo_communicator::{Failure, MAX_OWN_UNDER_WAY};
+use hlo_communicator::{Failure, MAX_IN_FLIGHT_BYTES_TO_SELF};
 use hlo_ir::attr::HloString;
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::{unreceived, unsent};
@@ -197,8 +197,8 @@ impl<'a> Run<'a> {
             }
             let channel = self.channels.entry(transfer.channel).or_default();
             let bytes = item.iter().fold(channel.bytes, |sum, bytes| sum.saturating_add(bytes.len()));
-            if !channel.under_way.is_empty() && bytes > MAX_OWN_UNDER_WAY {
-                let limit = human_bytes(MAX_OWN_UNDER_WAY as u64);
+            if !channel.under_way.is_empty() && bytes > MAX_IN_FLIGHT_BYTES_TO_SELF {
+                let limit = human_bytes(MAX_IN_FLIGHT_BYTES_TO_SELF as u64);
                 return Err(format!("{} (more than {limit} under way)", transfer.stuck));
             }
             channel.bytes = bytes;

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 /// Maximum size in bytes of an array that each device combines completely. For such an array, exchanging
 /// partial results would take longer.
-pub(crate) const SMALL: usize = 4096;
+pub(crate) const MAX_FULL_REDUCE_BYTES: usize = 4096;
 /// Number of bytes that are combined and copied to the other devices at a time, while they are in the cache.
-pub(crate) const CHUNK: usize = 1 << 15;
+pub(crate) const CHUNK_BYTES: usize = 1 << 15;
 /// Shares begin at multiples of a cache line, so that two devices never write the same line.
-const LINE: usize = 64;
+const CACHE_LINE_BYTES: usize = 64;
 
 /// Copies bytes. Fails if the sizes differ.
 fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), Failure> {
@@ -307,7 +307,7 @@ fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<
 /// Returns the byte range of an array that the member at a position combines for all members. It consists of
 /// whole elements, and of whole cache lines if these contain whole elements.
 pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place: usize) -> Range<usize> {
-    let unit = LINE.max(element_bytes);
+    let unit = CACHE_LINE_BYTES.max(element_bytes);
     let share = bytes.div_ceil(unit).div_ceil(members.max(1)) * unit;
     let begin = share.saturating_mul(place).min(bytes);
     begin..share.saturating_mul(place + 1).min(bytes)
@@ -334,7 +334,7 @@ pub fn all_reduce(
     let operands: Vec<&[u8]> = arrays.iter().map(|a| a.operand).collect();
     let shares = |place: usize| {
         let share = |a: &Reduced<'_>| {
-            if bytes <= SMALL || members == 1 {
+            if bytes <= MAX_FULL_REDUCE_BYTES || members == 1 {
                 0..a.operand.len()
             } else {
                 share_of(a.operand.len(), a.element_bytes.max(1), members, place)
@@ -354,16 +354,16 @@ pub fn all_reduce(
             let Some(result) = array.result.get_mut(share.clone()) else {
                 return Err("internal error: a result is smaller than its operand".to_string().into());
             };
-            for (n, result) in result.chunks_mut(CHUNK).enumerate() {
+            for (n, result) in result.chunks_mut(CHUNK_BYTES).enumerate() {
                 pieces.clear();
-                let chunk = n * CHUNK..n * CHUNK + result.len();
+                let chunk = n * CHUNK_BYTES..n * CHUNK_BYTES + result.len();
                 pieces.extend((0..members).map(|m| &incoming.part(m, part)[chunk.clone()]));
                 combine(part, &pieces, result)?;
             }
         }
         Ok(())
     })?;
-    if bytes <= SMALL || members == 1 {
+    if bytes <= MAX_FULL_REDUCE_BYTES || members == 1 {
         return Ok(());
     }
     // Sends copies, because the results of the other members are written to the same array.

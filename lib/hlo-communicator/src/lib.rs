@@ -40,7 +40,7 @@ pub mod run_data;
 mod table;
 mod world;
 
-pub use process::{Member, NoObserver, Observer, Options, Process, TIMEOUT};
+pub use process::{DEFAULT_TIMEOUT, Member, NoObserver, Observer, Options, Process};
 pub use table::{Reduction, ReductionKind, Table};
 pub use world::{Body, InProcess, World, caught, listed, on_threads, run_in};
 
@@ -48,7 +48,7 @@ use std::fmt;
 
 /// Maximum number of bytes that a device may have sent to itself on a channel, not counting the first value,
 /// before it receives any. A device cannot wait for itself, so that more bytes are an error.
-pub const MAX_OWN_UNDER_WAY: usize = 1 << 30;
+pub const MAX_IN_FLIGHT_BYTES_TO_SELF: usize = 1 << 30;
 
 /// The reason why a device cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum time that a receiver sleeps before it checks again whether it should wait.
-const NAP: Duration = Duration::from_millis(10);
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 /// Maximum number of bytes in transit from one device to another on a channel. A faster sender waits for its
 /// receiver.
-pub(crate) const MAX_UNDER_WAY: usize = 64 << 20;
+pub(crate) const MAX_IN_FLIGHT_BYTES: usize = 64 << 20;
 
 /// A channel, a sender and a receiver.
 pub(crate) type Address = (Option<i64>, usize, usize);
@@ -38,9 +38,9 @@ fn bytes(value: &Value) -> usize {
 }
 
 impl Mail {
-    /// Sends a value. Waits while more than [`MAX_UNDER_WAY`] bytes would be in transit to the address. A
-    /// value is always accepted if no other is in transit. While waiting, calls `gives_up` from time to time,
-    /// which returns a reason to stop waiting.
+    /// Sends a value. Waits while more than [`MAX_IN_FLIGHT_BYTES`] bytes would be in transit to the address.
+    /// A value is always accepted if no other is in transit. While waiting, calls `gives_up` from time to
+    /// time, which returns a reason to stop waiting.
     pub(crate) fn send<E>(
         &self,
         address: Address,
@@ -51,7 +51,7 @@ impl Mail {
         let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let to = boxes.entry(address).or_default();
-            if to.values.is_empty() || to.bytes.saturating_add(size) <= MAX_UNDER_WAY {
+            if to.values.is_empty() || to.bytes.saturating_add(size) <= MAX_IN_FLIGHT_BYTES {
                 to.values.push_back(value);
                 to.bytes += size;
                 break;
@@ -59,7 +59,7 @@ impl Mail {
             if let Some(reason) = gives_up() {
                 return Err(reason);
             }
-            boxes = self.news.wait_timeout(boxes, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            boxes = self.news.wait_timeout(boxes, MAX_SLEEP).unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(boxes);
         self.news.notify_all();
@@ -83,7 +83,7 @@ impl Mail {
             if let Some(reason) = reason {
                 return Err(reason);
             }
-            boxes = self.news.wait_timeout(boxes, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            boxes = self.news.wait_timeout(boxes, MAX_SLEEP).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -113,11 +113,11 @@ mod tests {
         let never = || None::<()>;
         let sent = std::thread::scope(|scope| {
             let sender = scope.spawn(|| {
-                (0..8).try_for_each(|n| mail.send(ADDRESS, vec![vec![n; MAX_UNDER_WAY / 2]], never))
+                (0..8).try_for_each(|n| mail.send(ADDRESS, vec![vec![n; MAX_IN_FLIGHT_BYTES / 2]], never))
             });
             for n in 0..8 {
                 let under_way = mail.boxes.lock().unwrap().get(&ADDRESS).map_or(0, |b| b.bytes);
-                assert!(under_way <= MAX_UNDER_WAY, "{under_way}");
+                assert!(under_way <= MAX_IN_FLIGHT_BYTES, "{under_way}");
                 assert_eq!(mail.receive(ADDRESS, never).unwrap()[0][0], n);
             }
             sender.join().unwrap()
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_large_value_fits_alone_and_a_sender_gives_up() {
         let mail = Mail::default();
-        assert_eq!(mail.send(ADDRESS, vec![vec![0; MAX_UNDER_WAY + 1]], || Some("full")), Ok(()));
+        assert_eq!(mail.send(ADDRESS, vec![vec![0; MAX_IN_FLIGHT_BYTES + 1]], || Some("full")), Ok(()));
         assert_eq!(mail.send(ADDRESS, vec![vec![0]], || Some("full")), Err("full"));
         assert_eq!(mail.left(), Some((ADDRESS, 1)));
     }

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum time that a member sleeps before it checks again whether it should wait.
-const NAP: Duration = Duration::from_millis(10);
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 /// The reason why waiting ended before all members arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl<T> Meeting<T> {
             if let Some(reason) = (patience.gives_up)(&missing, round) {
                 break Err(Ended::GaveUp(reason));
             }
-            guard = self.news.wait_timeout(guard, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            guard = self.news.wait_timeout(guard, MAX_SLEEP).unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(guard);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);

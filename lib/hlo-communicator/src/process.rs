@@ -1,6 +1,6 @@
 //! Devices that are threads of one process.
 
-use crate::collective::{self, CHUNK, SMALL};
+use crate::collective::{self, CHUNK_BYTES, MAX_FULL_REDUCE_BYTES};
 use crate::mail::Mail;
 use crate::meeting::{Ended, Meeting, Offers, Patience};
 use crate::world::{caught, listed, on_threads};
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of times that a device polls for the others before it sleeps, if each device has its own core.
-const SPINS: u32 = 20_000;
+const SPIN_COUNT: u32 = 20_000;
 /// The same number if there are more devices than cores.
-const FEW_SPINS: u32 = 100;
+const OVERSUBSCRIBED_SPIN_COUNT: u32 = 100;
 /// Default time that a device waits for the others.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Observes the devices of a run and can stop them.
 pub trait Observer: Sync {
@@ -57,7 +57,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { timeout: TIMEOUT, observer: &NoObserver, stack: 16 << 20 }
+        Self { timeout: DEFAULT_TIMEOUT, observer: &NoObserver, stack: 16 << 20 }
     }
 }
 
@@ -147,7 +147,7 @@ impl<'a> Process<'a> {
     /// Creates the communication of one run of a program.
     pub fn new(table: Arc<Table>, options: Options<'a>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let spins = if table.devices() <= cores { SPINS } else { FEW_SPINS };
+        let spins = if table.devices() <= cores { SPIN_COUNT } else { OVERSUBSCRIBED_SPIN_COUNT };
         Self {
             meetings: table.groups().iter().map(|g| Meeting::new(g.len())).collect(),
             states: (0..table.devices()).map(|_| AtomicU8::new(State::Running as u8)).collect(),
@@ -501,7 +501,7 @@ fn reduce_share(
     combine: &mut Combine<'_>,
 ) -> Result<(), Failure> {
     let own = members[place][array];
-    let is_small = own.bytes <= SMALL;
+    let is_small = own.bytes <= MAX_FULL_REDUCE_BYTES;
     let share = if is_small {
         0..own.bytes
     } else {
@@ -510,7 +510,7 @@ fn reduce_share(
     let mut at = share.start;
     let mut operands: Vec<&[u8]> = Vec::with_capacity(members.len());
     while at < share.end {
-        let bytes = CHUNK.min(share.end - at);
+        let bytes = CHUNK_BYTES.min(share.end - at);
         operands.clear();
         for member in members {
             // SAFETY: the member's operand has this number of bytes, and nobody writes it during the

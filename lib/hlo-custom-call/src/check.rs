@@ -23,7 +23,7 @@ pub(crate) const NAMES: &[&str] = &[
 const EQ: &str = "check.eq";
 
 /// The maximum number of differing elements in a message.
-const SHOWN: usize = 5;
+const MAX_SHOWN_DIFFERENCES: usize = 5;
 
 /// The condition under which two elements match.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +128,7 @@ fn compare(how: Match, actual: &Literal, expected: &Literal) -> Result<(), Error
             continue;
         }
         differ += 1;
-        if shown.len() < SHOWN {
+        if shown.len() < MAX_SHOWN_DIFFERENCES {
             let place: Vec<String> = index.iter().map(i64::to_string).collect();
             let place = if place.is_empty() { String::new() } else { format!("at [{}] ", place.join(",")) };
             let found = format!("{place}found {}, expected {}", text(ty, bytes.0), text(ty, bytes.1));

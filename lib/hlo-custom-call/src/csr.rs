@@ -14,7 +14,7 @@ use hlo_runtime_core::{Error, Shared};
 pub(crate) const NAME: &str = "cpu_csr_sparse_dense_ffi";
 
 /// The number of products that one task computes.
-const TOGETHER: usize = 1 << 16;
+const PRODUCTS_PER_TASK: usize = 1 << 16;
 
 /// Returns the target if this is its name.
 pub(crate) fn target(name: &str) -> Option<Target> {
@@ -97,7 +97,7 @@ impl Sizes {
         // SAFETY: each task writes its own rows.
         let out = unsafe { Shared::new(call.result::<T>(0)?.as_mut_ptr()) };
         let per_row = (values.len() / self.rows.max(1)).saturating_mul(self.columns).max(1);
-        let grain = (TOGETHER / per_row).max(1);
+        let grain = (PRODUCTS_PER_TASK / per_row).max(1);
         let work = |task: usize| -> Result<(), Error> {
             for row in task * grain..self.rows.min((task + 1) * grain) {
                 // SAFETY: a row of the result, whose size was checked.

@@ -40,7 +40,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
             }
         }));
     }
-    CustomCallAttrs::FORWARDING.contains(&name).then(|| {
+    CustomCallAttrs::FORWARDING_TARGETS.contains(&name).then(|| {
         Target::new(|site, _| {
             check(site)?;
             let moves = site.operand_arrays().into_iter().zip(site.result_arrays());

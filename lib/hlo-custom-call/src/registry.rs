@@ -198,7 +198,7 @@ impl Registry {
             );
             return Error(message);
         }
-        let several = [CustomCallAttrs::FORWARDING, moves::SINKS, check::NAMES].concat();
+        let several = [CustomCallAttrs::FORWARDING_TARGETS, moves::SINKS, check::NAMES].concat();
         let built_in = several.into_iter().chain([top_k::NAME, csr::NAME, moves::ALLOCATE, trace::TRACE]);
         let here: Vec<String> = built_in.map(String::from).chain(self.own.keys().cloned()).collect();
         let names = sorted(here.iter().cloned().chain(self.added.iter().flat_map(|t| t.names())));

@@ -17,12 +17,12 @@ pub type Tracer = dyn Fn(&str, &Literal) + Send + Sync;
 
 /// The maximum number of elements that are printed completely. Larger arrays show the first elements of each
 /// dimension.
-const SHOWN: usize = 1000;
+const MAX_FULL_ELEMENTS: usize = 1000;
 
 /// Prints a traced value and its tag as a line to standard error.
 pub(crate) fn to_standard_error(tag: &str, value: &Literal) {
     let separator = if tag.is_empty() { "" } else { ": " };
-    let line = format!("{tag}{separator}{}\n", print_literal(value, Some(SHOWN)));
+    let line = format!("{tag}{separator}{}\n", print_literal(value, Some(MAX_FULL_ELEMENTS)));
     // If standard error fails, there is nowhere to report the failure.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
 }

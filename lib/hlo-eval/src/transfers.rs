@@ -2,7 +2,7 @@
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_communicator::MAX_OWN_UNDER_WAY;
+use hlo_communicator::MAX_IN_FLIGHT_BYTES_TO_SELF;
 use hlo_ir::attr::HloString;
 use hlo_ir::{InstrId, Literal, Shape};
 use std::collections::VecDeque;
@@ -18,10 +18,10 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Sends a value. Returns false if more than [`MAX_OWN_UNDER_WAY`] bytes would be waiting.
+    /// Sends a value. Returns false if more than [`MAX_IN_FLIGHT_BYTES_TO_SELF`] bytes would be waiting.
     pub(crate) fn push(&mut self, sender: InstrId, value: Literal) -> bool {
         let bytes = self.bytes.saturating_add(size(&value));
-        let fits = self.under_way.is_empty() || bytes <= MAX_OWN_UNDER_WAY;
+        let fits = self.under_way.is_empty() || bytes <= MAX_IN_FLIGHT_BYTES_TO_SELF;
         if fits {
             self.bytes = bytes;
             self.under_way.push_back((sender, value));

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(
 
 /// The functions that a library may call. This reference keeps them in programs that link this crate.
 #[used]
-static FOR_LIBRARIES: (
+static EXPORTED_FUNCTIONS: (
     unsafe extern "C" fn(*mut XlaCustomCallStatus),
     unsafe extern "C" fn(*mut XlaCustomCallStatus, *const c_char, usize),
 ) = (XlaCustomCallStatusSetSuccess, XlaCustomCallStatusSetFailure);

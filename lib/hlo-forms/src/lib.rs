@@ -90,7 +90,7 @@ impl From<Program> for Parsed {
 }
 
 /// The beginnings of MLIR modules, after comments.
-const MLIR_BEGINS: &[&str] = &[
+const MLIR_PREFIXES: &[&str] = &[
     "module @",
     "module {",
     "module attributes",
@@ -187,7 +187,7 @@ fn is_stablehlo(text: &str) -> bool {
     // An alias may have any name.
     let line = rest.lines().next().unwrap_or_default();
     let is_alias = rest.starts_with(['#', '!']) && line.contains(" = ");
-    is_alias || MLIR_BEGINS.iter().any(|begin| rest.starts_with(begin))
+    is_alias || MLIR_PREFIXES.iter().any(|begin| rest.starts_with(begin))
 }
 
 fn text(program: &[u8]) -> Result<&str, Vec<Diag>> {

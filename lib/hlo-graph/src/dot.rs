@@ -2,7 +2,7 @@
 
 use crate::draw::lines;
 use crate::graph::{Graph, Node, Page};
-use crate::kind::{CRITICAL, WIRE};
+use crate::kind::{CRITICAL_PATH_COLOR, EDGE_COLOR};
 use std::fmt::Write;
 
 /// Returns the graph in the DOT language. With `open`, computations inside boxes are clusters.
@@ -46,7 +46,7 @@ fn write_page(out: &mut String, graph: &Graph, number: usize, prefix: &str, open
     }
     for edge in &page.edges {
         let (from, to) = (quoted(&format!("{prefix}{}", edge.from)), quoted(&format!("{prefix}{}", edge.to)));
-        let color = if edge.critical { CRITICAL } else { WIRE };
+        let color = if edge.critical { CRITICAL_PATH_COLOR } else { EDGE_COLOR };
         let width = if edge.critical { " penwidth=2" } else { "" };
         let style = if edge.control { " style=dashed" } else { "" };
         let label = shown(&edge.label);
@@ -56,7 +56,7 @@ fn write_page(out: &mut String, graph: &Graph, number: usize, prefix: &str, open
 
 fn write_node(out: &mut String, page: &Page, n: usize, node: &Node, prefix: &str, indent: &str) {
     let (fill, stroke) = node.kind.colors();
-    let stroke = if node.critical { CRITICAL } else { stroke };
+    let stroke = if node.critical { CRITICAL_PATH_COLOR } else { stroke };
     let mut style = String::new();
     if node.critical {
         style.push_str(" penwidth=2");

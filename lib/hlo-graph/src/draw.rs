@@ -5,18 +5,18 @@ use crate::layout::{self, Layout};
 use std::collections::HashSet;
 
 /// The font size, and the width of a letter.
-pub(crate) const FONT: f64 = 11.0;
-pub(crate) const LETTER: f64 = 6.62;
+pub(crate) const FONT_SIZE: f64 = 11.0;
+pub(crate) const LETTER_WIDTH: f64 = 6.62;
 /// The distance between lines of text.
-pub(crate) const LINE: f64 = 14.0;
+pub(crate) const LINE_HEIGHT: f64 = 14.0;
 /// The padding inside a box, beside and above its text.
 pub(crate) const PAD_X: f64 = 8.0;
 pub(crate) const PAD_Y: f64 = 6.0;
 /// The margin around the contents of an open box.
-pub(crate) const FRAME: f64 = 14.0;
+pub(crate) const BOX_MARGIN: f64 = 14.0;
 /// The font size and the letter width of edge labels.
-pub(crate) const SMALL: f64 = 9.5;
-pub(crate) const SMALL_LETTER: f64 = 5.72;
+pub(crate) const LABEL_FONT_SIZE: f64 = 9.5;
+pub(crate) const LABEL_LETTER_WIDTH: f64 = 5.72;
 
 /// A page that is laid out.
 pub(crate) struct Drawing {
@@ -67,7 +67,7 @@ fn shorten(page: &Page, labels: &mut Vec<Label>) {
     for pair in ends.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let room = pair[1].1 - pair[0].1;
         let text = &mut labels[pair[0].2].text;
-        let fits = |text: &str| text.chars().count() as f64 * SMALL_LETTER <= room;
+        let fits = |text: &str| text.chars().count() as f64 * LABEL_LETTER_WIDTH <= room;
         if !fits(text) {
             let element = text.split(' ').next().filter(|element| fits(element)).unwrap_or_default();
             *text = element.to_owned();
@@ -80,7 +80,7 @@ fn shorten(page: &Page, labels: &mut Vec<Label>) {
 fn closed_size(page: &Page, node: usize) -> (f64, f64) {
     let lines = lines(page, node);
     let longest = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
-    (longest as f64 * LETTER + 2.0 * PAD_X, lines.len() as f64 * LINE + 2.0 * PAD_Y)
+    (longest as f64 * LETTER_WIDTH + 2.0 * PAD_X, lines.len() as f64 * LINE_HEIGHT + 2.0 * PAD_Y)
 }
 
 /// Lays out a page with all boxes open or closed. The recursion ends because the pages inside a page come
@@ -93,14 +93,14 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
         let (mut width, mut height) = closed_size(page, n);
         let mut contents = Vec::new();
         if open {
-            let mut x = FRAME;
+            let mut x = BOX_MARGIN;
             let top = height;
             for inner in &node.inner {
                 let Some(drawing) = draw(graph, inner.page, open) else { continue };
-                let title = inner.role.chars().count() as f64 * LETTER;
-                height = height.max(top + drawing.layout.height + FRAME + LINE);
-                let next = x + drawing.layout.width.max(title) + FRAME;
-                contents.push((x, top + LINE, drawing));
+                let title = inner.role.chars().count() as f64 * LETTER_WIDTH;
+                height = height.max(top + drawing.layout.height + BOX_MARGIN + LINE_HEIGHT);
+                let next = x + drawing.layout.width.max(title) + BOX_MARGIN;
+                contents.push((x, top + LINE_HEIGHT, drawing));
                 x = next;
             }
             width = width.max(if contents.is_empty() { 0.0 } else { x });
@@ -116,7 +116,7 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
         several[edge.from] |= own[edge.from].is_some_and(|l| l != edge.label);
         own[edge.from] = Some(&edge.label);
     }
-    let width = |text: &str| text.chars().count() as f64 * SMALL_LETTER + 4.0;
+    let width = |text: &str| text.chars().count() as f64 * LABEL_LETTER_WIDTH + 4.0;
     let reserved: Vec<f64> =
         own.iter().zip(&several).map(|(l, several)| l.filter(|_| !several).map_or(0.0, width)).collect();
     let ends: Vec<(usize, usize)> = page.edges.iter().map(|e| (e.from, e.to)).collect();
@@ -135,7 +135,7 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
             let left = right_turns[n];
             labels.push(Label {
                 x: place.x + if left { -4.0 } else { 4.0 },
-                y: place.y + sizes[n].1 + SMALL + 2.0,
+                y: place.y + sizes[n].1 + LABEL_FONT_SIZE + 2.0,
                 text: text.to_owned(),
                 critical: false,
                 below: Some(n),

@@ -439,12 +439,12 @@ impl Builder<'_> {
         let count = format!("{} instructions", group.members.len());
         let mut lines = Vec::new();
         if !scope.is_empty() {
-            lines.push(label::cut_front(scope, label::MAX_LINE));
+            lines.push(label::cut_front(scope, label::MAX_LINE_LENGTH));
         }
         if last != count {
             lines.push(count);
         }
-        lines.extend(all.chunks(3).take(2).map(|some| label::cut(&some.join(", "), label::MAX_LINE)));
+        lines.extend(all.chunks(3).take(2).map(|some| label::cut(&some.join(", "), label::MAX_LINE_LENGTH)));
         // The instruction that takes the longest time describes the group best.
         let longest = group.members.iter().copied().max_by(|&a, &b| weight(a).total_cmp(&weight(b)));
         let mut text = format!("{}\n{}", group.name, all.join(", "));
@@ -453,7 +453,7 @@ impl Builder<'_> {
         }
         Node {
             instructions: group.members.clone(),
-            head: label::cut(last, label::MAX_LINE),
+            head: label::cut(last, label::MAX_LINE_LENGTH),
             lines,
             shape: None,
             kind: Kind::Group,
@@ -468,14 +468,14 @@ impl Builder<'_> {
     fn node(&self, id: InstrId, shown: &HashSet<InstrId>, with_shape: bool) -> Node {
         let m = self.module;
         let instruction = &m[id];
-        let mut lines = vec![label::cut(&instruction.name, label::MAX_LINE)];
+        let mut lines = vec![label::cut(&instruction.name, label::MAX_LINE_LENGTH)];
         lines.extend(label::contents(m, id));
         lines.extend(label::attributes(m, id));
         for (n, &o) in instruction.operands.iter().enumerate() {
             if !shown.contains(&o)
                 && let Some(value) = label::scalar(m, o)
             {
-                lines.push(label::cut(&format!("operand {n} = {value}"), label::MAX_LINE));
+                lines.push(label::cut(&format!("operand {n} = {value}"), label::MAX_LINE_LENGTH));
             }
         }
         let page = |(role, c)| self.known.get(&c).map(|&page| Inner { role, page });
@@ -494,7 +494,8 @@ impl Builder<'_> {
             instructions: vec![id],
             head: label::head(m, id),
             lines,
-            shape: with_shape.then(|| label::cut(&format!("{:#}", instruction.shape), label::MAX_LINE)),
+            shape: with_shape
+                .then(|| label::cut(&format!("{:#}", instruction.shape), label::MAX_LINE_LENGTH)),
             kind: Kind::of(&instruction.op),
             text,
             inner,

@@ -1,7 +1,7 @@
 //! Writes graphs as an HTML page for browsers. The user can open and close boxes, move and zoom the picture,
 //! and search for names. The page is a single file.
 
-use crate::draw::{Drawing, FRAME, LINE, Label, draw, lines};
+use crate::draw::{BOX_MARGIN, Drawing, LINE_HEIGHT, Label, draw, lines};
 use crate::graph::Graph;
 use crate::kind::Kind;
 use crate::svg::escaped;
@@ -20,7 +20,8 @@ pub fn html(graph: &Graph, open: bool) -> String {
             (kind.name().to_string(), json!([fill, stroke]))
         })
         .collect();
-    let data = json!({ "pages": pages, "kinds": kinds, "open": open, "frame": FRAME, "line": LINE });
+    let data =
+        json!({ "pages": pages, "kinds": kinds, "open": open, "frame": BOX_MARGIN, "line": LINE_HEIGHT });
     // `</script>` in a name must not end the script.
     let data = data.to_string().replace('<', "\\u003c");
     let title = graph.pages.first().map_or(String::new(), |p| escaped(&p.title));

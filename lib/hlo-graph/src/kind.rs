@@ -105,6 +105,6 @@ impl Kind {
 }
 
 /// The colour of the critical path.
-pub(crate) const CRITICAL: &str = "#d4380d";
+pub(crate) const CRITICAL_PATH_COLOR: &str = "#d4380d";
 /// The colour of edges.
-pub(crate) const WIRE: &str = "#7d8590";
+pub(crate) const EDGE_COLOR: &str = "#7d8590";

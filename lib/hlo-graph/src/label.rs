@@ -7,7 +7,7 @@ use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 
 /// The maximum length of a line in a box.
-pub(crate) const MAX_LINE: usize = 42;
+pub(crate) const MAX_LINE_LENGTH: usize = 42;
 /// The maximum length of a shape beside an edge.
 const MAX_SHAPE: usize = 30;
 /// The maximum length of the text of an instruction.
@@ -16,7 +16,7 @@ pub(crate) const MAX_TEXT: usize = 1200;
 const MAX_ATTRIBUTES: usize = 4;
 
 /// The attributes that boxes show. The other attributes appear only in the instruction's text.
-const SHOWN: &[&str] = &[
+const SHOWN_ATTRIBUTES: &[&str] = &[
     "dimensions",
     "slice",
     "padding",
@@ -84,7 +84,7 @@ pub(crate) fn head(module: &Module, id: InstrId) -> String {
             format!("{name} {}", kind.trim_start_matches('k').to_lowercase())
         }
         Op::Constant(a) => {
-            format!("{name} {}", cut(&value(&a.literal), MAX_LINE / 2))
+            format!("{name} {}", cut(&value(&a.literal), MAX_LINE_LENGTH / 2))
         }
         _ => match op.called_computations()[..] {
             [applied] if inside(module, id).is_empty() => format!("{name} by {}", function(module, applied)),
@@ -123,9 +123,9 @@ fn attribute(module: &Module, op: &Op, name: &str) -> Option<(String, bool)> {
 /// Returns the important attributes, one per line.
 pub(crate) fn attributes(module: &Module, id: InstrId) -> Vec<String> {
     let op = &module[id].op;
-    let shown = SHOWN.iter().filter_map(|name| {
+    let shown = SHOWN_ATTRIBUTES.iter().filter_map(|name| {
         let (value, _) = attribute(module, op, name).filter(|(v, default)| !default && v != "{}")?;
-        Some(cut(&format!("{}={value}", short_name(name)), MAX_LINE))
+        Some(cut(&format!("{}={value}", short_name(name)), MAX_LINE_LENGTH))
     });
     shown.take(MAX_ATTRIBUTES).collect()
 }
@@ -170,7 +170,7 @@ pub(crate) fn contents(module: &Module, id: InstrId) -> Option<String> {
     let found = Some(opcodes(false)).filter(|o| !o.is_empty()).unwrap_or_else(|| opcodes(true));
     let more = if found.len() > MAX_OPCODES { ", …" } else { "" };
     let shown = &found[..found.len().min(MAX_OPCODES)];
-    (!shown.is_empty()).then(|| cut(&format!("{}{more}", shown.join(", ")), MAX_LINE))
+    (!shown.is_empty()).then(|| cut(&format!("{}{more}", shown.join(", ")), MAX_LINE_LENGTH))
 }
 
 /// Returns the value of a scalar constant, or of a broadcast of one.

@@ -53,7 +53,7 @@ impl MemoryPlot {
 const COLUMNS: usize = 80;
 const ROWS: usize = 12;
 /// Characters that fill from none to all of their height.
-const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const BAR_CHARACTERS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Returns the plot as text for a terminal. Steps are from left to right. Each column shows the maximum
 /// number of bytes of its steps.
@@ -92,7 +92,7 @@ pub fn memory_text(plot: &MemoryPlot) -> String {
             r if r == ROWS / 2 => human_bytes(peak / 2),
             _ => String::new(),
         };
-        let bars: String = heights.iter().map(|h| EIGHTHS[h.saturating_sub(row * 8).min(8)]).collect();
+        let bars: String = heights.iter().map(|h| BAR_CHARACTERS[h.saturating_sub(row * 8).min(8)]).collect();
         // Writing to a string does not fail.
         let _ = writeln!(out, "{axis:>12} │{}", bars.trim_end());
     }
@@ -234,11 +234,11 @@ fn describe(piece: &Piece) -> String {
 
 /// Formats ranges of steps for display: `3 to 7, 12`.
 pub fn spans(live: &[(usize, usize)]) -> String {
-    const SHOWN: usize = 4;
+    const MAX_SHOWN_RANGES: usize = 4;
     let one =
         |&(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from} to {to}") };
-    let mut all: Vec<String> = live.iter().take(SHOWN).map(one).collect();
-    all.extend((live.len() > SHOWN).then(|| format!("… {} more", live.len() - SHOWN)));
+    let mut all: Vec<String> = live.iter().take(MAX_SHOWN_RANGES).map(one).collect();
+    all.extend((live.len() > MAX_SHOWN_RANGES).then(|| format!("… {} more", live.len() - MAX_SHOWN_RANGES)));
     all.join(", ")
 }
 

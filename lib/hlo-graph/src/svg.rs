@@ -1,8 +1,8 @@
 //! Writes graphs as SVG pictures that every browser shows, without scripts or external files.
 
-use crate::draw::{Drawing, FONT, FRAME, LINE, PAD_X, PAD_Y, SMALL, draw, lines};
+use crate::draw::{BOX_MARGIN, Drawing, FONT_SIZE, LABEL_FONT_SIZE, LINE_HEIGHT, PAD_X, PAD_Y, draw, lines};
 use crate::graph::{Graph, Node, Page};
-use crate::kind::{CRITICAL, Kind, WIRE};
+use crate::kind::{CRITICAL_PATH_COLOR, EDGE_COLOR, Kind};
 use std::fmt::Write;
 
 /// The margin around the picture.
@@ -29,8 +29,8 @@ pub fn svg(graph: &Graph, open: bool) -> String {
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"{MARGIN}\" y=\"{:.0}\" font-size=\"15\" font-weight=\"bold\">{title}</text>\n{legend}{body}</svg>\n",
         opening(width, height),
-        arrow("arrow", WIRE),
-        arrow("critical", CRITICAL),
+        arrow("arrow", EDGE_COLOR),
+        arrow("critical", CRITICAL_PATH_COLOR),
         MARGIN + 10.0,
     )
 }
@@ -40,7 +40,7 @@ fn opening(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" \
-         font-size=\"{FONT}\">\n"
+         font-size=\"{FONT_SIZE}\">\n"
     )
 }
 
@@ -91,8 +91,8 @@ fn legend(graph: &Graph, open: bool, critical: bool) -> (String, f64) {
     if critical {
         let _ = writeln!(
             out,
-            "<line x1=\"{x:.0}\" y1=\"{0:.0}\" x2=\"{1:.0}\" y2=\"{0:.0}\" stroke=\"{CRITICAL}\" stroke-width=\"2.4\"/>\
-             <text x=\"{2:.0}\" y=\"{3:.0}\" fill=\"{CRITICAL}\">critical path</text>",
+            "<line x1=\"{x:.0}\" y1=\"{0:.0}\" x2=\"{1:.0}\" y2=\"{0:.0}\" stroke=\"{CRITICAL_PATH_COLOR}\" stroke-width=\"2.4\"/>\
+             <text x=\"{2:.0}\" y=\"{3:.0}\" fill=\"{CRITICAL_PATH_COLOR}\">critical path</text>",
             y + 6.0,
             x + 18.0,
             x + 23.0,
@@ -111,8 +111,11 @@ fn write_drawing(out: &mut String, graph: &Graph, drawing: &Drawing, x: f64, y: 
         for (edge, path) in page.edges.iter().zip(&drawing.layout.paths) {
             if edge.critical == critical {
                 let dashes = if edge.control { " stroke-dasharray=\"4 3\"" } else { "" };
-                let (color, width, marker) =
-                    if critical { (CRITICAL, 2.2, "critical") } else { (WIRE, 1.0, "arrow") };
+                let (color, width, marker) = if critical {
+                    (CRITICAL_PATH_COLOR, 2.2, "critical")
+                } else {
+                    (EDGE_COLOR, 1.0, "arrow")
+                };
                 let _ = writeln!(
                     out,
                     "<path d=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"{dashes} \
@@ -126,11 +129,11 @@ fn write_drawing(out: &mut String, graph: &Graph, drawing: &Drawing, x: f64, y: 
         write_node(out, graph, page, drawing, n, node, x, y);
     }
     for label in &drawing.labels {
-        let color = if label.critical { CRITICAL } else { "#57606a" };
+        let color = if label.critical { CRITICAL_PATH_COLOR } else { "#57606a" };
         let anchor = if label.left { " text-anchor=\"end\"" } else { "" };
         let _ = writeln!(
             out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{SMALL}\" fill=\"{color}\" paint-order=\"stroke\" \
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{LABEL_FONT_SIZE}\" fill=\"{color}\" paint-order=\"stroke\" \
              stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\"{anchor}>{}</text>",
             x + label.x,
             y + label.y,
@@ -154,7 +157,7 @@ fn write_node(
     let (left, top) = (x + place.x - width / 2.0, y + place.y);
     let (fill, stroke) = node.kind.colors();
     let (stroke, thickness) =
-        if node.critical { (CRITICAL, 2.2) } else { (stroke, if node.root { 2.0 } else { 1.0 }) };
+        if node.critical { (CRITICAL_PATH_COLOR, 2.2) } else { (stroke, if node.root { 2.0 } else { 1.0 }) };
     let dashes = if node.cut { " stroke-dasharray=\"5 3\"" } else { "" };
     let _ = writeln!(
         out,
@@ -169,7 +172,7 @@ fn write_node(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{color}\"{weight}>{}</text>",
             left + PAD_X,
-            top + PAD_Y + 11.0 + line as f64 * LINE,
+            top + PAD_Y + 11.0 + line as f64 * LINE_HEIGHT,
             escaped(text)
         );
     }
@@ -180,13 +183,13 @@ fn write_node(
             out,
             "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#ffffff\" \
              fill-opacity=\"0.7\" stroke=\"{stroke}\" stroke-width=\"0.5\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             font-size=\"{SMALL}\" fill=\"#57606a\">{}</text>",
-            left + dx - FRAME / 2.0,
-            top + dy - FRAME / 2.0,
-            w + FRAME,
-            h + FRAME,
-            left + dx - FRAME / 2.0,
-            top + dy - FRAME / 2.0 - 3.0,
+             font-size=\"{LABEL_FONT_SIZE}\" fill=\"#57606a\">{}</text>",
+            left + dx - BOX_MARGIN / 2.0,
+            top + dy - BOX_MARGIN / 2.0,
+            w + BOX_MARGIN,
+            h + BOX_MARGIN,
+            left + dx - BOX_MARGIN / 2.0,
+            top + dy - BOX_MARGIN / 2.0 - 3.0,
             escaped(&role.role)
         );
         write_drawing(out, graph, inner, left + dx, top + dy);

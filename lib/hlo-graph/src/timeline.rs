@@ -36,13 +36,13 @@ pub struct WaitSpan {
 const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 90.0;
 const TOP: f64 = 62.0;
-const LANE: f64 = 30.0;
-const BAR: f64 = 20.0;
+const LANE_HEIGHT: f64 = 30.0;
+const BAR_HEIGHT: f64 = 20.0;
 /// The colour of a device that is not waiting.
-const BUSY: &str = "#8fb58f";
+const BUSY_COLOR: &str = "#8fb58f";
 /// The colours of the longest waits.
 const COLORS: &[&str] = &["#c0504d", "#c77a4a", "#9a68ad", "#c06a93", "#4a77bd", "#4f9c98", "#b8a94a"];
-const OTHERS: &str = "#8a929c";
+const OTHER_WAITS_COLOR: &str = "#8a929c";
 /// The maximum number of bars that are drawn.
 const MAX_BARS: usize = 20_000;
 
@@ -93,7 +93,7 @@ impl Timeline {
 pub fn timeline_svg(timeline: &Timeline) -> String {
     let totals = timeline.totals();
     let shown = totals.len().min(COLORS.len());
-    let lanes = timeline.devices.len() as f64 * LANE;
+    let lanes = timeline.devices.len() as f64 * LANE_HEIGHT;
     let legend = TOP + lanes + 44.0;
     let (full, height) = (LEFT + WIDTH + 40.0, legend + (shown + 3) as f64 * 18.0);
     let title = format!("{}: what each device waits for", timeline.title);
@@ -106,9 +106,9 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
-            "<rect x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{BAR}\" fill=\"{color}\"><title>{}</title></rect>",
+            "<rect x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{BAR_HEIGHT}\" fill=\"{color}\"><title>{}</title></rect>",
             x(from),
-            TOP + lane as f64 * LANE,
+            TOP + lane as f64 * LANE_HEIGHT,
             (x(to) - x(from)).max(0.3),
             escaped(title)
         );
@@ -121,14 +121,14 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
                 device,
                 from,
                 to,
-                BUSY,
+                BUSY_COLOR,
                 &format!("device {device}, run {n}: {}", human(to.saturating_sub(from))),
             );
         }
     }
     let color = |name: &str| {
         let at = totals.iter().position(|(other, _)| *other == name);
-        at.and_then(|at| COLORS.get(at)).copied().unwrap_or(OTHERS)
+        at.and_then(|at| COLORS.get(at)).copied().unwrap_or(OTHER_WAITS_COLOR)
     };
     // If there are too many waits, draw the longest ones.
     let mut waits: Vec<&WaitSpan> = timeline.waits.iter().collect();
@@ -159,7 +159,7 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
         );
     }
     for (lane, device) in timeline.devices.iter().enumerate() {
-        let y = TOP + lane as f64 * LANE + BAR * 0.7;
+        let y = TOP + lane as f64 * LANE_HEIGHT + BAR_HEIGHT * 0.7;
         let x = LEFT - 10.0;
         let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">device {device}</text>");
     }
@@ -167,13 +167,16 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
 
 /// Draws the legend of the colours.
 fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out: u64) {
-    let mut lines = vec![(BUSY, "computes and copies".to_string())];
+    let mut lines = vec![(BUSY_COLOR, "computes and copies".to_string())];
     for (n, (name, time)) in totals.iter().enumerate().take(COLORS.len()) {
         lines.push((COLORS[n], format!("waits in {name}, {} over all devices", human(*time))));
     }
     if let Some(more) = totals.get(COLORS.len()..).filter(|more| !more.is_empty()) {
         let time = more.iter().map(|(_, time)| time).sum();
-        lines.push((OTHERS, format!("waits in {} others, {} over all devices", more.len(), human(time))));
+        lines.push((
+            OTHER_WAITS_COLOR,
+            format!("waits in {} others, {} over all devices", more.len(), human(time)),
+        ));
     }
     if left_out > 0 {
         lines.push(("none", format!("{left_out} waits are not shown")));
@@ -240,9 +243,9 @@ mod tests {
         let svg = timeline_svg(&two_devices());
         // `b` is the longest wait. It has the first colour, and is on the second lane, from one fifth of the
         // time for a quarter of it.
-        let bar = format!("x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\"", LEFT + 220.0, TOP + LANE, 275.0);
-        assert!(svg.contains(&format!("{bar} height=\"{BAR}\" fill=\"{}\"", COLORS[0])), "{svg}");
-        assert_eq!(svg.matches(BUSY).count(), 5, "two runs on two devices, and the legend");
+        let bar = format!("x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\"", LEFT + 220.0, TOP + LANE_HEIGHT, 275.0);
+        assert!(svg.contains(&format!("{bar} height=\"{BAR_HEIGHT}\" fill=\"{}\"", COLORS[0])), "{svg}");
+        assert_eq!(svg.matches(BUSY_COLOR).count(), 5, "two runs on two devices, and the legend");
         assert!(svg.contains("waits in a, 2.00 ms over all devices"));
         assert!(svg.contains("3 waits are not shown"));
         assert!(timeline_svg(&Timeline::default()).ends_with("</svg>\n"));

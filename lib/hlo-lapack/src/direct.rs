@@ -8,12 +8,12 @@ use faer::{MatMut, MatRef};
 use super::factor;
 use hlo_custom_call::lapack::{Plan, Routine};
 use hlo_custom_call::{Call, Function};
-use hlo_runtime::linalg::small::{self, SMALL, View};
+use hlo_runtime::linalg::small::{self, MAX_SMALL_SIZE, View};
 use hlo_runtime::linalg::{Scalar, Triangle};
 use hlo_runtime::{Error, Shared};
 
 /// Number of elements of the small matrices in one task.
-const TOGETHER: usize = 1 << 12;
+const ELEMENTS_PER_TASK: usize = 1 << 12;
 
 /// The computation for one matrix of a batch.
 enum Step {
@@ -49,7 +49,9 @@ pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, 
     let (rows, columns) = shape[0];
     let step = match plan.routine {
         Routine::Getrf => Step::Lu(rows, columns),
-        Routine::Potrf if rows <= SMALL => Step::Cholesky(rows, attributes.letter("uplo", "LU")? == 'L'),
+        Routine::Potrf if rows <= MAX_SMALL_SIZE => {
+            Step::Cholesky(rows, attributes.letter("uplo", "LU")? == 'L')
+        }
         Routine::Trsm => {
             let left = attributes.letter("side", "LR")? == 'L';
             let op = attributes.letter("trans_x", "NTC")?;
@@ -62,7 +64,7 @@ pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, 
             };
             let (rows, columns) = shape[1];
             let n = if left { rows } else { columns };
-            if n > SMALL && form.conjugated {
+            if n > MAX_SMALL_SIZE && form.conjugated {
                 return Ok(None);
             }
             Step::Solve(System { left, form, rows, columns })
@@ -71,7 +73,7 @@ pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, 
     };
     let batch = plan.batch;
     let most = shape.iter().map(|(m, n)| m * n).max().unwrap_or(0).max(1);
-    let grain = (TOGETHER / most).max(1);
+    let grain = (ELEMENTS_PER_TASK / most).max(1);
     Ok(Some(Arc::new(move |call| run::<T>(&step, call, (batch, grain)))))
 }
 
@@ -143,7 +145,7 @@ impl System {
         let (x_row, x_column) = if self.left { (1, self.rows) } else { (self.rows, 1) };
         let Triangle { conjugated, unit, .. } = self.form;
         let lower = self.form.lower != self.form.transposed;
-        if m <= SMALL {
+        if m <= MAX_SMALL_SIZE {
             let a = View { values: a, row, column, conjugated };
             small::solve(a, (m, n), (lower, unit), b, (x_row, x_column));
             return;

@@ -94,7 +94,7 @@ pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Resu
 
 /// Maximum number of rows for which eigenvalues are computed in LAPACK's order, which follows from its
 /// algorithm. For larger matrices LAPACK uses another algorithm, and faer's is faster here.
-const IN_ORDER: usize = 75;
+const MAX_ORDERED_ROWS: usize = 75;
 
 /// Eigenvalues, and left and right eigenvectors.
 type Eigen<T> = (Vec<<T as Scalar>::Wide>, [Matrix<<T as Scalar>::Wide>; 2]);
@@ -104,7 +104,7 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     if n == 0 {
         return Ok(Some((Vec::new(), [Matrix::zeros(0, 0)?, Matrix::zeros(0, 0)?])));
     }
-    if n <= IN_ORDER
+    if n <= MAX_ORDERED_ROWS
         && let Some(found) = by_substitution(a, [left, right])?
     {
         return Ok(Some(found));

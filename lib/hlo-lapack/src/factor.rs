@@ -10,15 +10,15 @@ use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, by_faer, factor};
 
 /// Number of columns that are eliminated one by one before the rest of the matrix is updated with all of
 /// them.
-const PANEL: usize = 32;
+const PANEL_COLUMNS: usize = 32;
 
 /// Computes `a = p·l·u` with partial pivoting, in place of the column-major `m` by `n` elements. Row `i` was
 /// swapped with row `pivots[i]`, counted from 1. Returns 0, or the number (from 1) of the first pivot that is
 /// 0.
 pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32]) -> i32 {
     let mut info = 0;
-    for first in (0..pivots.len()).step_by(PANEL) {
-        let end = pivots.len().min(first + PANEL);
+    for first in (0..pivots.len()).step_by(PANEL_COLUMNS) {
+        let end = pivots.len().min(first + PANEL_COLUMNS);
         for j in first..end {
             let (left, right) = a.split_at_mut((j + 1) * m);
             let column = &mut left[j * m..];

@@ -14,11 +14,12 @@ use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
 /// Number of reflectors in a panel.
-const PANEL: usize = 32;
+const PANEL_REFLECTORS: usize = 32;
 
 /// Returns the panels of `count` reflectors.
 pub(crate) fn panels(count: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
-    (0..count.div_ceil(PANEL)).map(move |i| i * PANEL..count.min((i + 1) * PANEL))
+    (0..count.div_ceil(PANEL_REFLECTORS))
+        .map(move |i| i * PANEL_REFLECTORS..count.min((i + 1) * PANEL_REFLECTORS))
 }
 
 /// The reflectors of one panel.

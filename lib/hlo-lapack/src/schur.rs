@@ -109,15 +109,15 @@ fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
 }
 
 /// Maximum number of iterations for one eigenvalue, per row of the matrix.
-const TURNS: usize = 30;
+const MAX_ITERATIONS_PER_ROW: usize = 30;
 /// Number of iterations for one eigenvalue after which exceptional shifts break a cycle. At odd multiples,
 /// the shifts come from the start of the block, and at even multiples from its end.
-const EXCEPTIONAL: usize = 10;
+const EXCEPTIONAL_SHIFT_PERIOD: usize = 10;
 /// The exceptional shifts: the diagonal element plus this fraction of the subdiagonal elements.
-const BEYOND: f64 = 0.75;
+const EXCEPTIONAL_SHIFT_FACTOR: f64 = 0.75;
 /// Number of iterations after which elements up to the rounding error of the whole matrix are considered 0.
 /// Blocks of multiple eigenvalues can consist of rounding noise only.
-const PATIENCE: usize = 20;
+const RELAXED_TOLERANCE_ITERATION: usize = 20;
 
 /// Returns the start of the last block in the first `end` rows of a Hessenberg matrix that has no negligible
 /// subdiagonal element. Sets the negligible element before the block to 0. `turns` is the number of
@@ -125,7 +125,7 @@ const PATIENCE: usize = 20;
 fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: usize) -> usize {
     let rounding = <T::Part as Float>::epsilon() * norm * exact::<T::Part>(h.rows().max(10) as f64);
     for k in (1..end).rev() {
-        let is_noise = turns > PATIENCE && h.get(k, k - 1).size() <= rounding;
+        let is_noise = turns > RELAXED_TOLERANCE_ITERATION && h.get(k, k - 1).size() <= rounding;
         if is_noise || is_negligible(h, k) {
             h.set(k, k - 1, T::ZERO);
             return k;

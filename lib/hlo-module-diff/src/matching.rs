@@ -318,12 +318,12 @@ struct Places(HashMap<(InstrId, InstrId), usize>);
 
 impl Places {
     /// The minimum number of operands for which positions are stored.
-    const LONG: usize = 32;
+    const MIN_INDEXED_OPERANDS: usize = 32;
 
     fn of(module: &Module) -> Self {
         let mut places = HashMap::new();
         let all = module.computations().flat_map(|c| module[c].instructions());
-        for &user in all.filter(|&&i| module[i].operands.len() >= Self::LONG) {
+        for &user in all.filter(|&&i| module[i].operands.len() >= Self::MIN_INDEXED_OPERANDS) {
             for (n, &o) in module[user].operands.iter().enumerate() {
                 places.entry((user, o)).or_insert(n);
             }
@@ -334,7 +334,7 @@ impl Places {
     /// Returns the first position at which an instruction uses another one as an operand.
     fn first(&self, module: &Module, user: InstrId, operand: InstrId) -> Option<usize> {
         let operands = &module[user].operands;
-        if operands.len() >= Self::LONG {
+        if operands.len() >= Self::MIN_INDEXED_OPERANDS {
             self.0.get(&(user, operand)).copied()
         } else {
             operands.iter().position(|&o| o == operand)

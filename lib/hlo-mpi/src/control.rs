@@ -38,13 +38,13 @@ pub(crate) enum Control {
 }
 
 /// The tag of control messages.
-pub(crate) const CONTROL: i32 = 0;
+pub(crate) const CONTROL_TAG: i32 = 0;
 /// The tag of messages that are sent when all messages of a run have been received.
-pub(crate) const DONE: i32 = 1;
+pub(crate) const DONE_TAG: i32 = 1;
 /// The tag of data that rank 0 gathers.
-pub(crate) const TEXT: i32 = 2;
+pub(crate) const GATHER_TAG: i32 = 2;
 /// The tag of the flags that ranks exchange ([`crate::MpiWorld::all_say`]).
-pub(crate) const AGREE: i32 = 3;
+pub(crate) const FLAGS_TAG: i32 = 3;
 
 fn words(kind: u64, numbers: [u64; 2], text: &str) -> Vec<u8> {
     let words = [kind, numbers[0], numbers[1]];

@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// Number of polls in a row that only spin.
-const SPINS: u32 = 100;
+const SPIN_POLLS: u32 = 100;
 /// Number of polls after which the thread sleeps between polls. Before that, it yields.
-const YIELDS: u32 = 4000;
+const YIELD_POLLS: u32 = 4000;
 /// Maximum sleep between polls.
-const NAP: Duration = Duration::from_micros(500);
+const MAX_SLEEP: Duration = Duration::from_micros(500);
 
 /// The delay before the next poll.
 #[derive(Default)]
@@ -23,15 +23,17 @@ impl Backoff {
     pub(crate) fn pause(&mut self) {
         self.0 = self.0.saturating_add(1);
         match self.0 {
-            0..SPINS => std::hint::spin_loop(),
-            SPINS..YIELDS => std::thread::yield_now(),
-            n => std::thread::sleep(NAP.min(Duration::from_micros(u64::from(20 + (n - YIELDS) * 10)))),
+            0..SPIN_POLLS => std::hint::spin_loop(),
+            SPIN_POLLS..YIELD_POLLS => std::thread::yield_now(),
+            n => std::thread::sleep(
+                MAX_SLEEP.min(Duration::from_micros(u64::from(20 + (n - YIELD_POLLS) * 10))),
+            ),
         }
     }
 
     /// Returns whether polling has taken some time, so that the caller should check whether to continue.
     pub(crate) fn is_slow(&self) -> bool {
-        self.0 >= SPINS && (self.0 >= YIELDS || self.0.is_multiple_of(64))
+        self.0 >= SPIN_POLLS && (self.0 >= YIELD_POLLS || self.0.is_multiple_of(64))
     }
 
     /// Restarts with short delays, because a message has arrived.
@@ -49,7 +51,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// Maximum number of bytes that are kept.
-    const KEPT: usize = 256 << 20;
+    const MAX_POOLED_BYTES: usize = 256 << 20;
 
     /// Returns an empty vector with a capacity of at least `bytes` bytes.
     pub(crate) fn room(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
@@ -68,7 +70,7 @@ impl Pool {
     /// Returns memory to the pool.
     pub(crate) fn give(&mut self, mut vector: Vec<u8>) {
         vector.clear();
-        if vector.capacity() > 0 && self.bytes + vector.capacity() <= Self::KEPT {
+        if vector.capacity() > 0 && self.bytes + vector.capacity() <= Self::MAX_POOLED_BYTES {
             self.bytes += vector.capacity();
             self.free.push(vector);
         }

@@ -2,7 +2,7 @@
 
 use crate::flight::{Backoff, Incoming, Outgoing, Pool};
 use crate::raw;
-use crate::run::{PATIENCE, Run};
+use crate::run::{LOST_RANK_TIMEOUT, Run};
 use crate::wire::{Header, Kind};
 use hlo_communicator::{Combine, Communicator, Failure, Parts, Reduced, Reduction, Table, collective};
 use std::collections::{HashMap, VecDeque};
@@ -12,12 +12,12 @@ use std::time::Instant;
 
 /// Minimum size in bytes of arrays that MPI reduces. Smaller arrays take one exchange, as does the check that
 /// all devices have arrived.
-const LARGE: usize = 4096;
+const MIN_MPI_REDUCE_BYTES: usize = 4096;
 
 /// The kinds of messages of collectives.
-const COLLECTIVE: (Kind, Kind) = (Kind::Header, Kind::Bulk);
+const COLLECTIVE_KINDS: (Kind, Kind) = (Kind::Header, Kind::Bulk);
 /// The kinds of messages of values on channels.
-const MAIL: (Kind, Kind) = (Kind::Mail, Kind::MailBulk);
+const MAIL_KINDS: (Kind, Kind) = (Kind::Mail, Kind::MailBulk);
 
 /// The arrays of received values, by channel and sender.
 type Inbox = HashMap<(Option<i64>, usize), VecDeque<Vec<Vec<u8>>>>;
@@ -113,7 +113,7 @@ impl<'r> MpiMember<'r> {
             }
             discarded.retain_mut(|(_, message)| matches!(message.is_complete(), Ok(false)));
             backoff.pause();
-            if backoff.is_slow() && since.elapsed() > PATIENCE {
+            if backoff.is_slow() && since.elapsed() > LOST_RANK_TIMEOUT {
                 self.run.lost();
             }
         }
@@ -133,7 +133,7 @@ impl<'r> MpiMember<'r> {
         let (lane, _) = run.way_to(self.device);
         let from = |&device: &usize| {
             let rank = run.way_to(device).1;
-            (device != self.device).then(|| Incoming::new(COLLECTIVE, rank, device))
+            (device != self.device).then(|| Incoming::new(COLLECTIVE_KINDS, rank, device))
         };
         let mut incoming: Vec<Option<Incoming>> = group.iter().map(from).collect();
         let counted = || run.count_received();
@@ -334,7 +334,7 @@ impl Communicator for MpiMember<'_> {
             // SAFETY: the parts belong to the caller until this returns, and `sending` is complete before
             // that.
             let sent =
-                unsafe { sending.out.send(run.way_to(device), self.device, COLLECTIVE, &header, part) };
+                unsafe { sending.out.send(run.way_to(device), self.device, COLLECTIVE_KINDS, &header, part) };
             run.count_sent(&mut sending.out);
             sent.map_err(failed)?;
         }
@@ -372,7 +372,7 @@ impl Communicator for MpiMember<'_> {
             is_alike && raw::reduces(a.element_bytes, reduction)
         };
         match comm.zip(table.reduction(site)) {
-            Some(by_mpi) if bytes > LARGE && arrays.iter().all(|a| fits(a, by_mpi.1)) => {
+            Some(by_mpi) if bytes > MIN_MPI_REDUCE_BYTES && arrays.iter().all(|a| fits(a, by_mpi.1)) => {
                 self.reduce_by_mpi(site, arrays, by_mpi)
             }
             _ => collective::all_reduce(self, site, arrays, combine),
@@ -391,7 +391,7 @@ impl Communicator for MpiMember<'_> {
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
         let mut out = Outgoing::default();
         // SAFETY: `out` keeps the arrays. Moving a vector does not move its bytes.
-        let sent = unsafe { out.send(run.way_to(to), self.device, MAIL, &header, |n| &arrays[n]) };
+        let sent = unsafe { out.send(run.way_to(to), self.device, MAIL_KINDS, &header, |n| &arrays[n]) };
         out.keep(arrays);
         run.count_sent(&mut out);
         run.post(out);
@@ -411,7 +411,7 @@ impl Communicator for MpiMember<'_> {
         let ((lane, _), (_, rank)) = (run.way_to(self.device), run.way_to(from));
         let mut wait = Wait::new(self, name);
         loop {
-            let mut incoming = Incoming::new(MAIL, rank, from);
+            let mut incoming = Incoming::new(MAIL_KINDS, rank, from);
             while !incoming.is_there() {
                 let is_new = incoming.poll(lane, pool, &|| run.count_received(), &mut |_| Ok(()));
                 if is_new.inspect_err(|failure| run.fail(self.device, failure.clone()))? {

@@ -6,7 +6,7 @@
 //! ranks tell each other how many messages they sent, and continue when all of them have been received. No
 //! message of a run can then arrive in the next one.
 
-use crate::control::{CONTROL, Control, DONE, Told};
+use crate::control::{CONTROL_TAG, Control, DONE_TAG, Told};
 use crate::flight::{Backoff, Discarded, Outgoing};
 use crate::member::MpiMember;
 use crate::raw::Comm;
@@ -20,14 +20,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum sleep of the main thread between polls while devices run.
-const NAP: Duration = Duration::from_millis(1);
+const MAX_SLEEP: Duration = Duration::from_millis(1);
 
 /// Time to wait for a device that is reported as ended, because messages that it sent before may arrive
 /// later.
-const GRACE: Duration = Duration::from_millis(50);
+const LATE_MESSAGE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Time after a failure for other ranks to end before they are reported as lost.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const LOST_RANK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of values that were not received, by channel, sender and receiver.
 pub(crate) type Unreceived = BTreeMap<(Option<i64>, usize, usize), usize>;
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
                 self.serve_or_fail(&mut service);
                 let guard = locked(&self.lock);
                 if self.running.load(Ordering::SeqCst) > 0 {
-                    drop(self.news.wait_timeout(guard, NAP).unwrap_or_else(PoisonError::into_inner));
+                    drop(self.news.wait_timeout(guard, MAX_SLEEP).unwrap_or_else(PoisonError::into_inner));
                 }
             }
         });
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
     fn tell(&self, control: &Control) {
         let mut outgoing = Outgoing::default();
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
-            let told = outgoing.send_kept(self.world.control(), rank, CONTROL, control.encoded());
+            let told = outgoing.send_kept(self.world.control(), rank, CONTROL_TAG, control.encoded());
             if let Err(failure) = told {
                 self.note(Told::now(self.local.start, failure));
             }
@@ -240,7 +240,8 @@ impl<'a> Run<'a> {
         }
         let who = format!("device {waiting} at {name}");
         let ended: Vec<usize> = missing.iter().copied().filter(|&d| self.has_device_ended(d)).collect();
-        if !ended.is_empty() && ended_since.get_or_insert_with(Instant::now).elapsed() > GRACE {
+        if !ended.is_empty() && ended_since.get_or_insert_with(Instant::now).elapsed() > LATE_MESSAGE_TIMEOUT
+        {
             let devices = self.listed(&ended);
             let message =
                 format!("the devices diverge: {who} waits for device {devices}, at its end already");
@@ -273,7 +274,7 @@ impl<'a> Run<'a> {
         let mut is_new = false;
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
             while service.ended[rank].is_none()
-                && let Some(message) = self.world.take(rank, CONTROL)?
+                && let Some(message) = self.world.take(rank, CONTROL_TAG)?
             {
                 is_new = true;
                 match Control::decoded(&message) {
@@ -328,7 +329,7 @@ impl<'a> Run<'a> {
                 backoff.reset();
             }
             backoff.pause();
-            if backoff.is_slow() && self.has_failed() && since.elapsed() > PATIENCE {
+            if backoff.is_slow() && self.has_failed() && since.elapsed() > LOST_RANK_TIMEOUT {
                 self.lost();
             }
         }
@@ -349,7 +350,7 @@ impl<'a> Run<'a> {
         let sent: Vec<u64> = self.sent.iter().map(|n| n.load(Ordering::SeqCst)).collect();
         let mut outgoing = Outgoing::default();
         for rank in others() {
-            outgoing.send_kept(world.control(), rank, CONTROL, Control::Ended(sent[rank]).encoded())?;
+            outgoing.send_kept(world.control(), rank, CONTROL_TAG, Control::Ended(sent[rank]).encoded())?;
         }
         service.ended[world.rank()] = Some(sent[world.rank()]);
         self.until(service, |service| {
@@ -372,12 +373,12 @@ impl<'a> Run<'a> {
         let own = locked(&self.failure).clone();
         let own = own.map_or(Vec::new(), |told| Control::Failed(told).encoded());
         for rank in others() {
-            outgoing.send_kept(world.control(), rank, DONE, own.clone())?;
+            outgoing.send_kept(world.control(), rank, DONE_TAG, own.clone())?;
         }
         let mut backoff = Backoff::default();
         for rank in others() {
             let message = loop {
-                if let Some(message) = world.take(rank, DONE)? {
+                if let Some(message) = world.take(rank, DONE_TAG)? {
                     break message;
                 }
                 outgoing.is_complete()?;

@@ -30,10 +30,10 @@ impl Kind {
 }
 
 /// Maximum total size in bytes of parts that are sent with the header.
-const INLINE: usize = 2048;
+const MAX_INLINE_BYTES: usize = 2048;
 
 /// Maximum size of a message in bytes. MPI's counts are `int`s.
-const LARGEST: usize = 1 << 30;
+const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
 /// The header of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) struct Header {
 impl Header {
     /// Returns whether the parts are sent with the header.
     pub(crate) fn is_whole(&self) -> bool {
-        self.sizes.iter().fold(0u64, |a, &b| a.saturating_add(b)) <= INLINE as u64
+        self.sizes.iter().fold(0u64, |a, &b| a.saturating_add(b)) <= MAX_INLINE_BYTES as u64
     }
 
     /// Returns the encoded message, including the parts if they are small.
@@ -82,7 +82,8 @@ impl Header {
 pub(crate) fn pieces(sizes: &[u64]) -> Vec<(usize, Range<usize>)> {
     let of_part = |(part, &size): (usize, &u64)| {
         let size = size as usize;
-        (0..size.div_ceil(LARGEST)).map(move |n| (part, n * LARGEST..((n + 1) * LARGEST).min(size)))
+        (0..size.div_ceil(MAX_MESSAGE_BYTES))
+            .map(move |n| (part, n * MAX_MESSAGE_BYTES..((n + 1) * MAX_MESSAGE_BYTES).min(size)))
     };
     sizes.iter().enumerate().flat_map(of_part).collect()
 }
@@ -107,8 +108,8 @@ mod tests {
 
     #[test]
     fn large_parts_go_in_pieces() {
-        let size = LARGEST + 5;
-        let expected = vec![(0, 0..7), (2, 0..LARGEST), (2, LARGEST..size)];
+        let size = MAX_MESSAGE_BYTES + 5;
+        let expected = vec![(0, 0..7), (2, 0..MAX_MESSAGE_BYTES), (2, MAX_MESSAGE_BYTES..size)];
         assert_eq!(pieces(&[7, 0, size as u64]), expected);
         assert_eq!(Kind::mail_of(Kind::Mail.tag(9)), Some(9));
         assert_eq!(Kind::mail_of(Kind::MailBulk.tag(9)), None);

@@ -1,6 +1,6 @@
 //! The ranks of a job, and the distribution of devices over them.
 
-use crate::control::{AGREE, TEXT};
+use crate::control::{FLAGS_TAG, GATHER_TAG};
 use crate::flight::{Backoff, Discarded, Outgoing};
 use crate::raw::{self, Comm};
 use crate::run::Run;
@@ -159,11 +159,11 @@ impl MpiWorld {
     pub fn all_say(&self, is_so: bool) -> Result<Vec<bool>, Failure> {
         let mut out = Outgoing::default();
         for rank in self.others() {
-            out.send_kept(self.control, rank, AGREE, vec![is_so.into()])?;
+            out.send_kept(self.control, rank, FLAGS_TAG, vec![is_so.into()])?;
         }
         let mut all = vec![is_so; self.size];
         for rank in self.others() {
-            all[rank] = self.wait_for(rank, AGREE)?.first() == Some(&1);
+            all[rank] = self.wait_for(rank, FLAGS_TAG)?.first() == Some(&1);
         }
         self.sent(&mut out)?;
         Ok(all)
@@ -177,11 +177,12 @@ impl MpiWorld {
     pub fn gather(&self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, Failure> {
         if self.rank > 0 {
             let mut out = Outgoing::default();
-            out.send_kept(self.control, 0, TEXT, bytes)?;
+            out.send_kept(self.control, 0, GATHER_TAG, bytes)?;
             self.sent(&mut out)?;
             return Ok(None);
         }
-        let others = self.others().map(|rank| self.wait_for(rank, TEXT)).collect::<Result<Vec<_>, _>>()?;
+        let others =
+            self.others().map(|rank| self.wait_for(rank, GATHER_TAG)).collect::<Result<Vec<_>, _>>()?;
         Ok(Some(std::iter::once(bytes).chain(others).collect()))
     }
 

@@ -387,7 +387,7 @@ fn token(text: &[u8], at: &mut usize) -> Result<Token, usize> {
 }
 
 /// The powers of ten that an `f64` represents exactly.
-const POWERS: [f64; 23] = [
+const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
 ];
@@ -442,7 +442,7 @@ fn decimal(text: &[u8], at: &mut usize) -> Option<f64> {
     if text.get(i).is_some_and(|&b| continues_word(b)) {
         return None;
     }
-    let power = *POWERS.get(usize::try_from(scale.unsigned_abs()).ok()?)?;
+    let power = *POWERS_OF_TEN.get(usize::try_from(scale.unsigned_abs()).ok()?)?;
     let value = if scale < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
     *at = i;
     Some(if negative { -value } else { value })

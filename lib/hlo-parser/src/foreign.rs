@@ -5,7 +5,7 @@ use hlo_ir::rules::code;
 use hlo_ir::{Span, floor_char_boundary};
 
 /// Maximum number of bytes of a text that are searched.
-const LOOKED_AT: usize = 1 << 16;
+const MAX_SEARCHED_BYTES: usize = 1 << 16;
 
 /// A kind of text.
 struct Kind {
@@ -141,7 +141,7 @@ const KINDS: &[Kind] = &[
 
 /// Returns an error that names the kind of `text`, which does not parse, if it is probably not HLO.
 pub fn recognise(text: &str) -> Option<Diag> {
-    let looked_at = &text[..floor_char_boundary(text, LOOKED_AT)];
+    let looked_at = &text[..floor_char_boundary(text, MAX_SEARCHED_BYTES)];
     let body = looked_at.trim_start_matches('\u{feff}').trim_start();
     let body = after_comments(body);
     if body.starts_with("```") {

@@ -282,14 +282,14 @@ pub struct Inferred {
 
 impl Inferred {
     /// Number of parts that may be inferred in addition to one for each byte of the text.
-    const FREE_PARTS: usize = 1 << 17;
+    const EXTRA_INFERRED_PARTS: usize = 1 << 17;
     /// Maximum depth of inferred tuples. The printed text nests as deep and must be readable again.
     const MAX_DEPTH: usize = MAX_DEPTH / 2;
 
     /// Counts a shape. Returns an error message if the total is too large.
     fn too_many(&mut self, shape: &Shape, text: &str) -> Option<String> {
         self.parts = self.parts.saturating_add(shape.node_count());
-        let limit = Self::FREE_PARTS.saturating_add(text.len());
+        let limit = Self::EXTRA_INFERRED_PARTS.saturating_add(text.len());
         (self.parts > limit)
             .then(|| format!("the shapes that are not written have more than {limit} parts in all"))
     }

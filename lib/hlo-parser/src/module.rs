@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Number of bytes that are parsed at once if computations are small, because each call of the grammar has a
 /// fixed cost.
-const STRETCH: usize = 1 << 15;
+const MIN_CHUNK_BYTES: usize = 1 << 15;
 
 /// A map keyed by names in the text. Its hasher has a random seed and is much faster than the default.
 pub type ByName<'t, T> = HashMap<&'t str, T, foldhash::fast::RandomState>;
@@ -307,7 +307,7 @@ impl<'t> ModuleParser<'t> {
     /// Returns the end of a sequence of whole computations that begins at `start`.
     fn stretch_end(&self, start: usize) -> usize {
         let ends = &self.scanned.top_level_ends;
-        let first = ends.partition_point(|&end| end < start + STRETCH);
+        let first = ends.partition_point(|&end| end < start + MIN_CHUNK_BYTES);
         // A comma introduces an attribute of the computation.
         let ends_there = |&end: &usize| !self.text[end..].trim_blanks_start().starts_with(',');
         ends[first..].iter().map(|end| end + 1).find(ends_there).unwrap_or(self.text.len())

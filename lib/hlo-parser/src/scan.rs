@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub const MAX_DEPTH: usize = 1024;
 
 /// The nesting depth from which the text is read on a separate stack.
-pub const DEEP: usize = 100;
+pub const SEPARATE_STACK_DEPTH: usize = 100;
 
 /// The result of the scan.
 pub struct Scanned<'a> {

@@ -54,7 +54,7 @@ pub fn passes() -> Vec<&'static PassInfo> {
 }
 
 /// The passes that the program registered: see [`register`].
-static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
+static REGISTERED_PASSES: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
 
 /// Registers a pass of the program, so that pipelines can use it by its name; see [`PassInfo::own`]. A pass
 /// whose name is already in use is ignored. [`passes`] and [`groups`] do not contain the pass.
@@ -83,13 +83,13 @@ static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
 /// assert!(matches!(module[module[module.entry()].root()].op, Op::Abs));
 /// ```
 pub fn register(info: &'static PassInfo) {
-    OWN.write().unwrap_or_else(PoisonError::into_inner).push(info);
+    REGISTERED_PASSES.write().unwrap_or_else(PoisonError::into_inner).push(info);
 }
 
 /// Returns the pass with a name. Finds passes of all three sources: this crate, registered groups, and [`register`].
 pub fn find(name: &str) -> Option<&'static PassInfo> {
     find_grouped(|p| p.name == name).or_else(|| {
-        let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
+        let own = REGISTERED_PASSES.read().unwrap_or_else(PoisonError::into_inner);
         own.iter().copied().find(|p| p.name == name)
     })
 }

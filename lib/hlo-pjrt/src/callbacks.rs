@@ -66,7 +66,7 @@ pub extern "C" fn hlo_pjrt_set_python_buffer_callback(call: Option<PythonCall>) 
 }
 
 /// Maximum length of a message, in bytes.
-const MESSAGE: usize = 1 << 16;
+const MAX_MESSAGE_BYTES: usize = 1 << 16;
 
 /// The data that runs pass to callbacks: a list of Python objects.
 #[repr(C)]
@@ -199,7 +199,7 @@ fn run(
     }
     let given = Form::place(operands, addresses.into_iter());
     let taken = Form::place(results, call.result_addresses().iter().copied());
-    let mut message = vec![0u8; MESSAGE];
+    let mut message = vec![0u8; MAX_MESSAGE_BYTES];
     let mut size = message.len();
     // SAFETY: the Python package guarantees that it registered such a function. The arrays have the sizes of
     // their types.
@@ -216,6 +216,6 @@ fn run(
     };
     match status {
         0 => Ok(()),
-        _ => Err(Error(String::from_utf8_lossy(&message[..size.min(MESSAGE)]).into_owned())),
+        _ => Err(Error(String::from_utf8_lossy(&message[..size.min(MAX_MESSAGE_BYTES)]).into_owned())),
     }
 }

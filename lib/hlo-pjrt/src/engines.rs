@@ -42,23 +42,24 @@ impl Policy {
 
 /// Compilation starts once interpreted runs have taken this fraction (1/16) of the estimated compile time. An
 /// early start makes compiled code available to more runs.
-const PART: u64 = 16;
-const PARTS: u64 = 4;
+const COMPILE_AFTER_FRACTION: u64 = 16;
+/// Runs use compiled code from this multiple of the run at which compilation starts.
+const SWITCH_AFTER_FACTOR: u64 = 4;
 
 /// Runs expected to take less than this time execute on the calling thread. Handing a run to another thread
 /// takes a tenth of this time.
-const QUICK: Duration = Duration::from_micros(200);
+const MAX_CALLING_THREAD_TIME: Duration = Duration::from_micros(200);
 
 /// Minimum number of instructions of a function. A smaller program is a single operation that JAX runs by
 /// itself.
-const FUNCTION: usize = 64;
+const MIN_FUNCTION_INSTRUCTIONS: usize = 64;
 
 /// Pending runs expected to take less than this time execute on the thread that is about to wait for them.
 /// That thread could do something else instead, so the time is short.
-const SHORT: Duration = Duration::from_millis(5);
+const MAX_WAITING_THREAD_TIME: Duration = Duration::from_millis(5);
 
 /// Maximum call depth of a computation that runs on the calling thread, whose stack may be small.
-const SHALLOW: usize = 16;
+const MAX_CALL_DEPTH: usize = 16;
 
 /// The engines of a program. The engine of a run depends only on the program and the number of the run, never
 /// on measured times: engines may differ in the last bits, and the same script must return the same numbers
@@ -89,7 +90,11 @@ impl Engines {
         let (expected, price) = (estimate::interpreted_run(module), estimate::compilation(module));
         let can_compile = ENGINES.contains(&Engine::Compiled);
         // Callers of a large function expect its first call to take long, and measure the second one.
-        let least = if estimate::instructions(module) >= FUNCTION { QUICK } else { price };
+        let least = if estimate::instructions(module) >= MIN_FUNCTION_INSTRUCTIONS {
+            MAX_CALLING_THREAD_TIME
+        } else {
+            price
+        };
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
             // The partitioning functions of the caller must be called only once.
@@ -98,7 +103,7 @@ impl Engines {
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
         let is_final = !can_compile || first == Engine::Compiled || platform.engines == Policy::Interpreted;
-        let (compiled_at, compiled_from) = if is_final { NEVER } else { turns(price, expected) };
+        let (compiled_at, compiled_from) = if is_final { NEVER_COMPILED } else { turns(price, expected) };
         let options = CompileOptions { engine: Some(first), ..options.clone() };
         let (first, too_large) = match platform.client.compile(module, &options) {
             // The caller can still ask for the memory requirements of a program that is too large to run.
@@ -115,7 +120,7 @@ impl Engines {
             compiled_at,
             compiled_from,
             last: AtomicU64::new(nanoseconds(expected)),
-            is_shallow: depth(module) <= SHALLOW,
+            is_shallow: depth(module) <= MAX_CALL_DEPTH,
             too_large,
         })
     }
@@ -138,12 +143,12 @@ impl Engines {
 
     /// Returns whether a run is expected to end before another thread could start it.
     pub fn is_quick(&self, turn: Turn) -> bool {
-        self.is_over_in(QUICK, turn)
+        self.is_over_in(MAX_CALLING_THREAD_TIME, turn)
     }
 
     /// Returns whether a pending run may execute on the thread that is about to wait for it.
     pub fn is_short(&self, turn: Turn) -> bool {
-        self.is_over_in(SHORT, turn)
+        self.is_over_in(MAX_WAITING_THREAD_TIME, turn)
     }
 
     fn is_over_in(&self, time: Duration, turn: Turn) -> bool {
@@ -179,17 +184,17 @@ impl Engines {
 }
 
 /// The runs of a program that is never compiled after its first run.
-const NEVER: (Turn, Turn) = (Turn::MAX, Turn::MAX);
+const NEVER_COMPILED: (Turn, Turn) = (Turn::MAX, Turn::MAX);
 
 /// Returns the run at which background compilation starts and the first run that uses compiled code.
 fn turns(price: Duration, expected: Duration) -> (Turn, Turn) {
-    if expected >= QUICK {
+    if expected >= MAX_CALLING_THREAD_TIME {
         // A program that runs twice is expected to run often. Callers that measure a run execute the program
         // once before.
         return (Turn::MAX, 1);
     }
-    let begin = (nanoseconds(price) / PART / nanoseconds(expected).max(1)).max(1);
-    (begin, PARTS * begin)
+    let begin = (nanoseconds(price) / COMPILE_AFTER_FRACTION / nanoseconds(expected).max(1)).max(1);
+    (begin, SWITCH_AFTER_FACTOR * begin)
 }
 
 /// Returns whether the caller has functions that partition calls of a module.

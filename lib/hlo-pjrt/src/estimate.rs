@@ -8,28 +8,28 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// Compile time of LLVM that does not depend on the program.
-const COMPILATION: Duration = Duration::from_millis(50);
+const COMPILE_BASE_TIME: Duration = Duration::from_millis(50);
 /// Compile time of LLVM for each instruction.
-const COMPILATION_OF_ONE: Duration = Duration::from_micros(500);
+const COMPILE_TIME_PER_INSTRUCTION: Duration = Duration::from_micros(500);
 
 /// Time of an interpreted run that does not depend on the program, in seconds.
-const RUN: f64 = 1.5e-5;
+const RUN_BASE_SECONDS: f64 = 1.5e-5;
 /// Time of an interpreted instruction, in seconds.
-const INSTRUCTION: f64 = 5e-7;
+const SECONDS_PER_INSTRUCTION: f64 = 5e-7;
 /// Time of an element operation, in seconds.
-const ELEMENT: f64 = 2e-9;
+const SECONDS_PER_ELEMENT: f64 = 2e-9;
 /// Time of a transcendental function, in seconds.
-const TRANSCENDENTAL: f64 = 2e-8;
+const SECONDS_PER_TRANSCENDENTAL: f64 = 2e-8;
 /// Time of reading or writing a byte, in seconds.
-const BYTE: f64 = 1e-9;
+const SECONDS_PER_BYTE: f64 = 1e-9;
 /// Time of applying a computation to elements, in seconds.
-const APPLICATION: f64 = 5e-8;
+const SECONDS_PER_APPLICATION: f64 = 5e-8;
 /// Time of each instruction of an applied computation, for each application, in seconds.
-const APPLIED: f64 = 5e-8;
+const SECONDS_PER_APPLIED_INSTRUCTION: f64 = 5e-8;
 
 /// Estimates the compile time of a program by LLVM.
 pub fn compilation(module: &Module) -> Duration {
-    COMPILATION + COMPILATION_OF_ONE * u32::try_from(instructions(module)).unwrap_or(u32::MAX)
+    COMPILE_BASE_TIME + COMPILE_TIME_PER_INSTRUCTION * u32::try_from(instructions(module)).unwrap_or(u32::MAX)
 }
 
 /// Estimates the time of one interpreted run. Loops with unknown trip counts are assumed to be long. The time
@@ -37,13 +37,13 @@ pub fn compilation(module: &Module) -> Duration {
 pub fn interpreted_run(module: &Module) -> Duration {
     let cost = ModuleCost::of(module);
     let total = cost.total(module);
-    let elements = total.flops as f64 * ELEMENT
-        + total.transcendentals as f64 * TRANSCENDENTAL
-        + total.bytes as f64 * BYTE;
+    let elements = total.flops as f64 * SECONDS_PER_ELEMENT
+        + total.transcendentals as f64 * SECONDS_PER_TRANSCENDENTAL
+        + total.bytes as f64 * SECONDS_PER_BYTE;
     let runs = cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64));
-    let instructions = runs.fold(instructions(module) as u64, u64::max) as f64 * INSTRUCTION;
+    let instructions = runs.fold(instructions(module) as u64, u64::max) as f64 * SECONDS_PER_INSTRUCTION;
     let loops = if cost.unknown_loops.is_empty() { 1.0 } else { UNKNOWN_TRIP_COUNT as f64 };
-    let seconds = RUN + (elements + instructions + beyond_cost(module, &cost)) * loops;
+    let seconds = RUN_BASE_SECONDS + (elements + instructions + beyond_cost(module, &cost)) * loops;
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
@@ -55,8 +55,9 @@ fn beyond_cost(module: &Module, cost: &ModuleCost) -> f64 {
     let seconds = |i: InstrId| {
         let op = &module[i].op;
         let size: f64 = op.called_computations().into_iter().filter_map(|c| sizes.get(&c)).sum();
-        let applications = cost.instruction(i).flops as f64 * (APPLICATION + APPLIED * size);
-        let copy = module[i].shape.byte_size() as f64 * BYTE;
+        let applications = cost.instruction(i).flops as f64
+            * (SECONDS_PER_APPLICATION + SECONDS_PER_APPLIED_INSTRUCTION * size);
+        let copy = module[i].shape.byte_size() as f64 * SECONDS_PER_BYTE;
         match op {
             Op::Sort(_) | Op::ReduceWindow(_) | Op::SelectAndScatter(_) => applications,
             Op::Scatter(_) => applications + copy,

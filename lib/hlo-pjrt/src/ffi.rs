@@ -179,19 +179,19 @@ pub mod args {
 
     // SAFETY: the struct contains numbers and pointers, which may be null.
     unsafe impl Args for TypeRegister {
-        const REQUIRED: usize = size_of::<Self>();
-        const WHOLE: usize = size_of::<Self>();
+        const MIN_SIZE: usize = size_of::<Self>();
+        const FULL_SIZE: usize = size_of::<Self>();
     }
 
     // SAFETY: as above.
     unsafe impl Args for UserDataAdd {
-        const REQUIRED: usize = size_of::<Self>();
-        const WHOLE: usize = size_of::<Self>();
+        const MIN_SIZE: usize = size_of::<Self>();
+        const FULL_SIZE: usize = size_of::<Self>();
     }
 
     // SAFETY: as above.
     unsafe impl Args for RegisterHandler {
-        const REQUIRED: usize = std::mem::offset_of!(Self, traits);
-        const WHOLE: usize = std::mem::offset_of!(Self, traits) + size_of::<i32>();
+        const MIN_SIZE: usize = std::mem::offset_of!(Self, traits);
+        const FULL_SIZE: usize = std::mem::offset_of!(Self, traits) + size_of::<i32>();
     }
 }

@@ -262,13 +262,13 @@ pub mod args {
 
     // SAFETY: the struct contains numbers and pointers, which may be null.
     unsafe impl Args for RegisterCustomPartitioner {
-        const REQUIRED: usize = size_of::<Self>();
-        const WHOLE: usize = size_of::<Self>();
+        const MIN_SIZE: usize = size_of::<Self>();
+        const FULL_SIZE: usize = size_of::<Self>();
     }
 
     // SAFETY: as above.
     unsafe impl Args for RegisterBatchPartitionable {
-        const REQUIRED: usize = size_of::<Self>();
-        const WHOLE: usize = size_of::<Self>();
+        const MIN_SIZE: usize = size_of::<Self>();
+        const FULL_SIZE: usize = size_of::<Self>();
     }
 }

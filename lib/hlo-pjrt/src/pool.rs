@@ -13,18 +13,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Stack size of the threads, in bytes. The interpreter recurses over called computations.
-const STACK: usize = 16 << 20;
+const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// Time that an idle thread waits for another job before it ends.
-const PATIENCE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of unfinished runs. A caller that starts another run waits.
-const MOST_RUNS: usize = 64;
+const MAX_UNFINISHED_RUNS: usize = 64;
 
 thread_local! {
     /// Whether this thread executes a run, or a function that a run calls. Such a thread must not wait for
     /// runs.
-    static RUNS: Cell<bool> = const { Cell::new(false) };
+    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A pool of threads, which start when there is work and end when there is none.
@@ -51,13 +51,13 @@ struct State {
 }
 
 /// Number of unfinished runs of all clients: those that call no functions of the caller, and those that do.
-static UNFINISHED: Mutex<[usize; 2]> = Mutex::new([0; 2]);
+static UNFINISHED_RUNS: Mutex<[usize; 2]> = Mutex::new([0; 2]);
 
 /// Signals that a run has ended.
-static FINISHED: Condvar = Condvar::new();
+static RUN_FINISHED: Condvar = Condvar::new();
 
 /// Time that [`hlo_pjrt_wait_for_runs`] waits for runs that call no functions of the caller.
-const PATIENCE_AT_END: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An unfinished run whose end the caller may wait for.
 pub struct Unfinished {
@@ -67,15 +67,15 @@ pub struct Unfinished {
 impl Unfinished {
     /// Adds a run. `calls` tells whether it calls functions of the caller.
     pub fn new(calls: bool) -> Self {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(calls)] += 1;
+        UNFINISHED_RUNS.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(calls)] += 1;
         Self { calls }
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(self.calls)] -= 1;
-        FINISHED.notify_all();
+        UNFINISHED_RUNS.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(self.calls)] -= 1;
+        RUN_FINISHED.notify_all();
     }
 }
 
@@ -83,21 +83,21 @@ impl Drop for Unfinished {
 /// The caller calls this before it exits, because a run that called Python later would end the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_wait_for_runs() {
-    if RUNS.get() {
+    if IS_RUNNING.get() {
         return;
     }
     let start = Instant::now();
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut unfinished = UNFINISHED_RUNS.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let left = PATIENCE_AT_END.saturating_sub(start.elapsed());
+        let left = SHUTDOWN_TIMEOUT.saturating_sub(start.elapsed());
         match *unfinished {
             [0, 0] => return,
             [_, 0] if left.is_zero() => return,
             [_, 0] => {
-                let woken = FINISHED.wait_timeout(unfinished, left);
+                let woken = RUN_FINISHED.wait_timeout(unfinished, left);
                 unfinished = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
-            _ => unfinished = FINISHED.wait(unfinished).unwrap_or_else(PoisonError::into_inner),
+            _ => unfinished = RUN_FINISHED.wait(unfinished).unwrap_or_else(PoisonError::into_inner),
         }
     }
 }
@@ -114,9 +114,9 @@ impl Drop for Ticket {
 
 /// Executes `body`, which other threads may wait for, on this thread. `body` must not wait for them.
 pub fn running<T>(body: impl FnOnce() -> T) -> T {
-    let before = RUNS.replace(true);
+    let before = IS_RUNNING.replace(true);
     let value = body();
-    RUNS.set(before);
+    IS_RUNNING.set(before);
     value
 }
 
@@ -140,7 +140,7 @@ impl Pool {
     /// its results does not exhaust the memory. Runs that another run starts do not wait.
     pub fn admit(&self) -> Ticket {
         let mut state = self.0.state();
-        while state.runs >= MOST_RUNS && !RUNS.get() {
+        while state.runs >= MAX_UNFINISHED_RUNS && !IS_RUNNING.get() {
             state = self.0.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.runs += 1;
@@ -182,7 +182,7 @@ impl Pool {
 
     fn spawn(&self, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
         let number = self.0.names.fetch_add(1, Ordering::Relaxed);
-        let thread = thread::Builder::new().name(format!("hlo run {number}")).stack_size(STACK);
+        let thread = thread::Builder::new().name(format!("hlo run {number}")).stack_size(WORKER_STACK_BYTES);
         thread.spawn(body).map(drop)
     }
 }
@@ -192,7 +192,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes jobs until there has been none for `PATIENCE`.
+    /// Executes jobs until there has been none for `IDLE_TIMEOUT`.
     fn serve(&self) {
         let mut state = self.state();
         loop {
@@ -204,7 +204,7 @@ impl Shared {
             }
             state.idle += 1;
             let (woken, waited) =
-                self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+                self.work.wait_timeout(state, IDLE_TIMEOUT).unwrap_or_else(PoisonError::into_inner);
             state = woken;
             state.idle -= 1;
             if waited.timed_out() && state.jobs.is_empty() {

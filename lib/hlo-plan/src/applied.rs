@@ -6,9 +6,9 @@ use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashMap;
 
 /// Maximum call depth of computations that are applied to scalars.
-const MAX_CALLS: usize = 64;
+const MAX_CALL_DEPTH: usize = 64;
 /// Maximum number of their instructions after all calls are expanded.
-const MAX_APPLIED: usize = 20_000;
+const MAX_APPLIED_INSTRUCTIONS: usize = 20_000;
 
 /// Checks that the computations that the given instructions apply can be expanded.
 ///
@@ -22,10 +22,11 @@ pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Refus
             total = total.saturating_add(applied_size(module, c, 0, &mut known)?);
         }
     }
-    if total > MAX_APPLIED {
-        return Err(
-            format!("computations on scalars that expand to more than {MAX_APPLIED} instructions").into()
-        );
+    if total > MAX_APPLIED_INSTRUCTIONS {
+        return Err(format!(
+            "computations on scalars that expand to more than {MAX_APPLIED_INSTRUCTIONS} instructions"
+        )
+        .into());
     }
     Ok(())
 }
@@ -37,8 +38,10 @@ fn applied_size(
     depth: usize,
     known: &mut HashMap<ComputationId, usize>,
 ) -> Result<usize, Refusal> {
-    if depth > MAX_CALLS {
-        return Err(format!("computations on scalars that call each other more than {MAX_CALLS} deep").into());
+    if depth > MAX_CALL_DEPTH {
+        return Err(
+            format!("computations on scalars that call each other more than {MAX_CALL_DEPTH} deep").into()
+        );
     }
     if let Some(&size) = known.get(&computation) {
         return Ok(size);

@@ -9,7 +9,7 @@ use hlo_runtime_core::{MAX_SPATIAL, has_product};
 pub(super) const SYMBOL: &str = "hlo_rt_conv";
 
 /// The end of the error message for element types without a runtime convolution.
-const UPCAST: &str = "the pass `operand_upcaster` has to run before";
+const UPCAST_HINT: &str = "the pass `operand_upcaster` has to run before";
 
 /// Returns the words of a `ConvDesc` for a `convolution`, or the reason why there are none.
 pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
@@ -30,12 +30,12 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
     let ty = |a: &ArrayShape| {
         code(a.element_type)
             .filter(|_| a.element_type.is_pred() || a.element_type.bit_width() >= 8)
-            .ok_or_else(|| format!("a convolution of {}: {UPCAST}", a.element_type))
+            .ok_or_else(|| format!("a convolution of {}: {UPCAST_HINT}", a.element_type))
     };
     let types = [ty(lhs)?, ty(rhs)?, ty(out)?];
     if !has_product(types[0], types[1], types[2]) {
         let [l, r, o] = [lhs, rhs, out].map(|a| a.element_type);
-        return Err(format!("a convolution of {l} and {r} with a result of type {o}: {UPCAST}").into());
+        return Err(format!("a convolution of {l} and {r} with a result of type {o}: {UPCAST_HINT}").into());
     }
     let at = |a: &ArrayShape, d: i64| -> Result<(i64, i64), Refusal> {
         let d = usize::try_from(d).ok().filter(|&d| d < a.rank());

@@ -6,7 +6,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
 use hlo_runtime_core::{DotDesc, ElementCode, has_product};
 
 /// Number of multiplications per call below which a kernel is faster than the runtime.
-const SMALL_PRODUCT: i64 = 512;
+const MIN_RUNTIME_MULTIPLICATIONS: i64 = 512;
 
 /// One dimension of the iteration space, with its stride in each array, in elements. The stride is 0 if the
 /// array does not have the dimension.
@@ -90,7 +90,7 @@ pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     let batch = take_largest(outer, &mut loops);
     let multiplications =
         [m.size, n.size, k.size].into_iter().try_fold(1i64, i64::checked_mul).unwrap_or(i64::MAX);
-    if multiplications < SMALL_PRODUCT {
+    if multiplications < MIN_RUNTIME_MULTIPLICATIONS {
         return None;
     }
     let bytes = |stride: i64, ty: ElementType| stride * ty.byte_size() as i64;

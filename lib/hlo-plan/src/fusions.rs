@@ -48,8 +48,8 @@ struct Asked {
 }
 
 /// The class of the result's own index, and the class of a scalar's index.
-const OWN: usize = 0;
-const EMPTY: usize = 1;
+const OWN_INDEX_CLASS: usize = 0;
+const EMPTY_INDEX_CLASS: usize = 1;
 
 /// Checks whether a kernel computes few elements per element of its result and does not nest too deeply. Both
 /// are estimated from above.
@@ -60,9 +60,9 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
     let roots =
         if matches!(module[root].op, Op::Tuple) { module[root].operands.to_vec() } else { vec![root] };
     for r in roots {
-        asked.entry(r).or_default().classes.insert(OWN);
+        asked.entry(r).or_default().classes.insert(OWN_INDEX_CLASS);
     }
-    let (mut elements, mut next) = (0, EMPTY + 1);
+    let (mut elements, mut next) = (0, EMPTY_INDEX_CLASS + 1);
     for &i in order.iter().rev() {
         let Some(Asked { classes, depth }) = asked.remove(&i) else { continue };
         elements += classes.len();
@@ -74,12 +74,12 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
             let same = module.access(i, n).is_identity(rank);
             let at = asked.entry(o).or_default();
             // Elements at the result's own index are computed one after the other, without nesting.
-            let spine = same && classes.len() == 1 && classes.contains(&OWN);
+            let spine = same && classes.len() == 1 && classes.contains(&OWN_INDEX_CLASS);
             at.depth = at.depth.max(if spine { 0 } else { depth + 1 });
             if same {
                 at.classes.extend(&classes);
             } else if module[o].shape.is_scalar() {
-                at.classes.insert(EMPTY);
+                at.classes.insert(EMPTY_INDEX_CLASS);
             } else {
                 let many = classes.len() * indices(module, i, o);
                 at.classes.extend(next..next + many);

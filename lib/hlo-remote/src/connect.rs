@@ -47,10 +47,10 @@ impl std::fmt::Debug for Tls {
 }
 
 /// The interval between pings on an idle connection, and the time that the server has to answer.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
+const KEEPALIVE_INTERVAL: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
 /// Flow-control windows of HTTP/2 in bytes: of a call, and of the whole connection.
-const WINDOWS: (u32, u32) = (4 << 20, 8 << 20);
+const FLOW_CONTROL_WINDOWS: (u32, u32) = (4 << 20, 8 << 20);
 
 /// Opens a connection.
 pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<Channel, Error> {
@@ -64,11 +64,11 @@ pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<C
         .map_err(failed)?
         .connect_timeout(options.timeout)
         .tcp_nodelay(true)
-        .http2_keep_alive_interval(KEEPALIVE.0)
-        .keep_alive_timeout(KEEPALIVE.1)
+        .http2_keep_alive_interval(KEEPALIVE_INTERVAL.0)
+        .keep_alive_timeout(KEEPALIVE_INTERVAL.1)
         .keep_alive_while_idle(true)
-        .initial_stream_window_size(WINDOWS.0)
-        .initial_connection_window_size(WINDOWS.1);
+        .initial_stream_window_size(FLOW_CONTROL_WINDOWS.0)
+        .initial_connection_window_size(FLOW_CONTROL_WINDOWS.1);
     if let Some(tls) = &options.tls {
         let mut config = ClientTlsConfig::new()
             .ca_certificate(Certificate::from_pem(&tls.server_ca))

@@ -10,7 +10,7 @@ use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
 /// Maximum total size of arguments that are sent within the call of a run, in bytes.
-const INLINE: usize = 256 << 10;
+const MAX_INLINE_ARGUMENT_BYTES: usize = 256 << 10;
 
 /// A program on a server, which several threads can run at once. Cloning is cheap: both clones are the same
 /// program.
@@ -104,7 +104,7 @@ impl RemoteExecutable {
         let arrays: Vec<_> =
             values.iter().zip(shapes).map(|(v, s)| buffer::laid_out(v, s)).collect::<Result<_, _>>()?;
         let bytes = arrays.iter().fold(0usize, |n, a| n.saturating_add(a.len()));
-        if bytes > INLINE.min(self.0.session.chunk() / 2) {
+        if bytes > MAX_INLINE_ARGUMENT_BYTES.min(self.0.session.chunk() / 2) {
             let buffers = self.buffers(values)?;
             return self.execute_and_transfer(&buffers.iter().collect::<Vec<_>>(), RunOptions::default());
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Interval at which a run's watch is checked for a stop request.
-const GLANCE: Duration = Duration::from_millis(5);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// An unfinished run. If this is dropped, the run continues, and its results are freed when it ends.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) async fn watched<T>(
     loop {
         tokio::select! {
             outcome = &mut call => return outcome,
-            () = tokio::time::sleep(GLANCE) => {}
+            () = tokio::time::sleep(STOP_POLL_INTERVAL) => {}
         }
         if watch.is_stopped() && !heard {
             let reply = session.grpc().stop(session.request(StopRequest { run: id })).await;

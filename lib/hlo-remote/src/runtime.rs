@@ -7,13 +7,13 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use tokio::runtime::{Builder, Runtime};
 
 /// Number of threads for all clients of the process. They only move bytes.
-const THREADS: usize = 2;
+const RUNTIME_THREADS: usize = 2;
 
 fn runtime() -> Result<&'static Runtime, Error> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let start = || {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(THREADS).thread_name("hlo-remote").enable_all();
+        builder.worker_threads(RUNTIME_THREADS).thread_name("hlo-remote").enable_all();
         builder.build().map_err(|e| e.to_string())
     };
     let runtime = RUNTIME.get_or_init(start).as_ref();

@@ -19,19 +19,19 @@ use tonic::{Request, Status, Streaming};
 
 /// Maximum number of attempts to open a session. A server closes connections without a session to make room
 /// for others.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Pause before the second attempt. Later pauses are longer.
-const PAUSE: Duration = Duration::from_millis(50);
+const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Maximum size of a message from the server, in bytes. Programs with very many parameters have large shapes.
 const MAX_MESSAGE: usize = 64 << 20;
 
 /// Number of bytes in a message in addition to its data.
-const ENVELOPE: u64 = 1 << 10;
+const MESSAGE_OVERHEAD_BYTES: u64 = 1 << 10;
 
 /// Maximum number of handles that one call releases.
-const RELEASED_AT_ONCE: usize = 10_000;
+const MAX_RELEASED_HANDLES: usize = 10_000;
 
 /// A session with a server. It ends when this value is dropped.
 #[derive(Debug)]
@@ -85,8 +85,8 @@ impl Session {
             let request = AttachRequest { protocol: PROTOCOL, name: options.name.clone() };
             match grpc.attach(request).await {
                 Ok(events) => break (grpc, events.into_inner()),
-                Err(status) if attempt < ATTEMPTS && is_closed(&server, &status) => {
-                    tokio::time::sleep(PAUSE * attempt).await;
+                Err(status) if attempt < MAX_ATTEMPTS && is_closed(&server, &status) => {
+                    tokio::time::sleep(INITIAL_RETRY_DELAY * attempt).await;
                     attempt += 1;
                 }
                 Err(status) => return Err(refused(status)),
@@ -160,8 +160,8 @@ impl Session {
 
     /// Maximum number of bytes of an array or a text in a message.
     pub(crate) fn chunk(&self) -> usize {
-        let room = self.limits.message.saturating_sub(ENVELOPE).max(1);
-        usize::try_from(room).unwrap_or(usize::MAX).min(crate::wire::CHUNK)
+        let room = self.limits.message.saturating_sub(MESSAGE_OVERHEAD_BYTES).max(1);
+        usize::try_from(room).unwrap_or(usize::MAX).min(crate::wire::CHUNK_BYTES)
     }
 
     /// Returns a new number for a run.
@@ -209,7 +209,7 @@ async fn release(
     mut released: mpsc::UnboundedReceiver<Handle>,
 ) {
     let mut handles = Vec::new();
-    while released.recv_many(&mut handles, RELEASED_AT_ONCE).await > 0 {
+    while released.recv_many(&mut handles, MAX_RELEASED_HANDLES).await > 0 {
         let mut request = ReleaseRequest::default();
         for handle in handles.drain(..) {
             match handle {

@@ -10,7 +10,7 @@ use hlo_ir::{InstrId, Shape, Span};
 use std::time::Duration;
 
 /// Size of the parts in which arrays and texts are sent, in bytes.
-pub const CHUNK: usize = 1 << 20;
+pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// Splits bytes into parts of a size. There is at least one part.
 pub fn chunks(bytes: Bytes, size: usize) -> impl Iterator<Item = Bytes> {

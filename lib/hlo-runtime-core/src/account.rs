@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 /// The maximum balance. One long delay of a worker may cost this much, in nanoseconds, before help is paused.
-const MOST_CREDIT: i64 = 3_000_000;
+const MAX_CREDIT: i64 = 3_000_000;
 /// The balance, in nanoseconds, after each pause without help.
-const FIRST_CREDIT: i64 = 100_000;
+const INITIAL_CREDIT: i64 = 100_000;
 /// The first pause without help. Each further loss doubles the pause.
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+const INITIAL_PAUSE: Duration = Duration::from_millis(2);
+const MAX_PAUSE: Duration = Duration::from_millis(256);
 
 /// A balance in nanoseconds: the time that workers saved, minus the time spent on waking them and waiting for
 /// them.
@@ -24,7 +24,7 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) fn new(now: Instant) -> Account {
-        Account { balance: MOST_CREDIT, pause: FIRST_PAUSE, paused_until: now, in_debt: false }
+        Account { balance: MAX_CREDIT, pause: INITIAL_PAUSE, paused_until: now, in_debt: false }
     }
 
     /// Returns whether workers may be woken. It is false during the pause that begins when the balance
@@ -32,7 +32,7 @@ impl Account {
     pub(crate) fn is_help_welcome(&mut self, now: Instant) -> bool {
         if self.in_debt && now >= self.paused_until {
             self.in_debt = false;
-            self.balance = FIRST_CREDIT;
+            self.balance = INITIAL_CREDIT;
         }
         !self.in_debt
     }
@@ -56,14 +56,14 @@ impl Account {
                 chunk.saturating_mul(helped) - nanoseconds(end - claimed) - nanoseconds(called - start)
             }
         };
-        self.balance = self.balance.saturating_add(gain).min(MOST_CREDIT);
-        if self.balance == MOST_CREDIT {
-            self.pause = FIRST_PAUSE;
+        self.balance = self.balance.saturating_add(gain).min(MAX_CREDIT);
+        if self.balance == MAX_CREDIT {
+            self.pause = INITIAL_PAUSE;
         }
         if self.balance < 0 && !self.in_debt {
             self.in_debt = true;
             self.paused_until = end + self.pause;
-            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+            self.pause = (self.pause * 2).min(MAX_PAUSE);
         }
     }
 }
@@ -101,6 +101,6 @@ mod tests {
         now = enter(&mut account, now, accident);
         assert!(account.is_help_welcome(now));
         now = enter(&mut account, now, late);
-        assert_eq!(account.paused_until, now + FIRST_PAUSE);
+        assert_eq!(account.paused_until, now + INITIAL_PAUSE);
     }
 }

@@ -27,18 +27,18 @@ use crate::account::Account;
 use crate::float_mode::StandardFloats;
 
 /// The bit of `Stand::state` that is set while workers may join the current job.
-const OPEN: u64 = 1 << 31;
+const OPEN_FLAG: u64 = 1 << 31;
 /// The low bits of `Stand::state`: the number of workers inside the current job.
-const INSIDE: u64 = OPEN - 1;
+const WORKER_COUNT_MASK: u64 = OPEN_FLAG - 1;
 /// The position of the job's generation in `Stand::state`, above the flag and the count.
-const GENERATION: u32 = 32;
+const GENERATION_SHIFT: u32 = 32;
 /// The number of times that a thread looks for work, or for the end of a loop, before it sleeps.
-const SPINS: u32 = 1000;
+const SPIN_COUNT: u32 = 1000;
 /// The time that a loop runs on its calling thread alone while workers cost more than they save.
-const PATIENCE: Duration = Duration::from_micros(400);
+const CALLER_ONLY_DURATION: Duration = Duration::from_micros(400);
 
 /// The maximum number of loops with workers at the same time. Other loops run on their calling threads alone.
-const STANDS: usize = 8;
+const MAX_CONCURRENT_LOOPS: usize = 8;
 
 /// The body of a loop, called with the number of each chunk.
 type Body<'a> = dyn Fn(usize) + Sync + 'a;
@@ -53,7 +53,7 @@ struct Job {
 /// A slot where a loop offers its chunks to workers.
 #[repr(align(128))]
 struct Stand {
-    /// The generation, the [`OPEN`] flag and the [`INSIDE`] count of the current job.
+    /// The generation, the [`OPEN_FLAG`] flag and the [`WORKER_COUNT_MASK`] count of the current job.
     state: AtomicU64,
     /// Written only by the owner of `busy`, while the state is closed and no worker is inside.
     job: UnsafeCell<Option<Job>>,
@@ -73,7 +73,7 @@ unsafe impl Sync for Stand {}
 unsafe impl Send for Stand {}
 
 struct Shared {
-    stands: [Stand; STANDS],
+    stands: [Stand; MAX_CONCURRENT_LOOPS],
     stop: AtomicBool,
     /// The number of times that a worker looks for work before it sleeps; 0 while other load needs its core.
     spins: AtomicU32,
@@ -111,7 +111,7 @@ impl Pool {
     pub(crate) fn new(workers: usize) -> Pool {
         // Spinning helps only while every thread has its own core.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let spins = if workers < cores { SPINS } else { 0 };
+        let spins = if workers < cores { SPIN_COUNT } else { 0 };
         let stand = |_| Stand {
             state: AtomicU64::new(0),
             job: UnsafeCell::new(None),
@@ -186,8 +186,8 @@ impl Pool {
         // inside.
         unsafe { *stand.job.get() = Some(Job { body: erased, chunks, caller: std::thread::current() }) };
         stand.next.store(first, Ordering::Relaxed);
-        let generation = (stand.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
-        stand.state.store((generation << GENERATION) | OPEN, Ordering::Release);
+        let generation = (stand.state.load(Ordering::Relaxed) >> GENERATION_SHIFT).wrapping_add(1);
+        stand.state.store((generation << GENERATION_SHIFT) | OPEN_FLAG, Ordering::Release);
         for worker in self.workers.iter().take(chunks - first - 1) {
             worker.thread().unpark();
         }
@@ -205,14 +205,14 @@ impl Pool {
     }
 }
 
-/// Runs chunks, starting with the first, until [`PATIENCE`] has passed. Returns the number of chunks that
-/// ran.
+/// Runs chunks, starting with the first, until [`CALLER_ONLY_DURATION`] has passed. Returns the number of
+/// chunks that ran.
 fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Result<usize> {
     catch_unwind(AssertUnwindSafe(|| {
         let _reset = Reset(IN_LOOP.replace(true));
         for chunk in 0..chunks {
             body(chunk);
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > CALLER_ONLY_DURATION {
                 return chunk + 1;
             }
         }
@@ -236,9 +236,9 @@ impl Stand {
 
     /// Lets no more workers in, and waits for those inside.
     fn close(&self, most_spins: u32) {
-        let mut state = self.state.fetch_and(!OPEN, Ordering::AcqRel) & !OPEN;
+        let mut state = self.state.fetch_and(!OPEN_FLAG, Ordering::AcqRel) & !OPEN_FLAG;
         let mut spins = 0;
-        while state & INSIDE != 0 {
+        while state & WORKER_COUNT_MASK != 0 {
             if spins < most_spins {
                 spins += 1;
                 std::hint::spin_loop();
@@ -253,8 +253,8 @@ impl Stand {
     /// entered.
     fn enter(&self, seen: &mut u64) -> bool {
         let state = self.state.load(Ordering::Acquire);
-        let generation = state >> GENERATION;
-        if state & OPEN == 0 || generation == *seen {
+        let generation = state >> GENERATION_SHIFT;
+        if state & OPEN_FLAG == 0 || generation == *seen {
             return false;
         }
         let entered =
@@ -281,8 +281,8 @@ impl Stand {
             }
         }
         let before = self.state.fetch_sub(1, Ordering::AcqRel);
-        if before & OPEN == 0
-            && before & INSIDE == 1
+        if before & OPEN_FLAG == 0
+            && before & WORKER_COUNT_MASK == 1
             && let Some(caller) = caller
         {
             caller.unpark();
@@ -304,10 +304,10 @@ impl Shared {
     fn work_until_stopped(&self, number: usize) {
         // The worker must not inherit the mode of the thread that created the pool.
         let _standard = StandardFloats::set();
-        let mut seen = [0; STANDS];
+        let mut seen = [0; MAX_CONCURRENT_LOOPS];
         let mut spins = 0;
         while !self.stop.load(Ordering::Acquire) {
-            let mut order = (0..STANDS).map(|n| (number + n) % STANDS);
+            let mut order = (0..MAX_CONCURRENT_LOOPS).map(|n| (number + n) % MAX_CONCURRENT_LOOPS);
             let found = order.find(|&n| self.stands[n].enter(&mut seen[n]));
             if let Some(n) = found {
                 spins = 0;

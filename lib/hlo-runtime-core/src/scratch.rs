@@ -10,10 +10,10 @@ use crate::context::Error;
 /// The alignment of every buffer: a cache line, and a whole AVX-512 register.
 const ALIGN: usize = 64;
 /// The maximum number of free buffers that a thread keeps. One runtime function does not use more at a time.
-const KEPT: usize = 16;
+const MAX_FREE_BUFFERS: usize = 16;
 /// The maximum total size of the free buffers that a thread keeps. Buffers beyond it are returned to the
 /// system.
-const KEPT_BYTES: usize = 256 << 20;
+const MAX_FREE_BYTES: usize = 256 << 20;
 
 struct Block {
     pointer: *mut u8,
@@ -86,7 +86,9 @@ impl Drop for Scratch {
             let mut free = free.borrow_mut();
             free.push(block);
             // Remove the smallest buffers first; a larger one has usually replaced them.
-            while free.len() > KEPT || free.iter().map(|b| b.bytes).sum::<usize>() > KEPT_BYTES {
+            while free.len() > MAX_FREE_BUFFERS
+                || free.iter().map(|b| b.bytes).sum::<usize>() > MAX_FREE_BYTES
+            {
                 let Some(i) = (0..free.len()).min_by_key(|&i| free[i].bytes) else { break };
                 free.swap_remove(i);
             }

@@ -83,7 +83,7 @@ fn dims(desc: &CopyDesc) -> Result<Option<Dims>, Error> {
 const TASK_BYTES: usize = 1 << 18;
 /// The minimum size for non-temporal stores of whole cache lines. An output of this size would not stay in
 /// the cache.
-const STREAM_BYTES: usize = 16 << 20;
+const MIN_STREAM_BYTES: usize = 16 << 20;
 
 /// # Safety
 /// As for [`hlo_rt_copy_strided`], with elements of `T`'s size.
@@ -94,7 +94,7 @@ unsafe fn copy<T: Copy>(ctx: &Context, desc: &CopyDesc, from: *const u8, to: *mu
         return Ok(());
     }
     let total: usize = dims.iter().map(|d| d.size).product();
-    let stream = total * size_of::<T>() >= STREAM_BYTES;
+    let stream = total * size_of::<T>() >= MIN_STREAM_BYTES;
     // The fastest dimension of the output, and that of the input if it is different.
     let column = dims.pop().unwrap_or(Dim { size: 1, from: 0, to: 0 });
     let fastest = (0..dims.len()).min_by_key(|&d| (dims[d].from.unsigned_abs(), d));
@@ -221,14 +221,14 @@ impl Plane {
     /// # Safety
     /// As for [`Plane::copy_block`].
     unsafe fn copy_loops<T: Copy>(&self, from: *const u8, to: *mut u8, [rows, columns]: [usize; 2]) {
-        const SQUARE: usize = 32;
+        const TILE_SIDE: usize = 32;
         let Plane { row, column, .. } = *self;
-        for r0 in (0..rows).step_by(SQUARE) {
-            for c0 in (0..columns).step_by(SQUARE) {
-                for r in r0..rows.min(r0 + SQUARE) {
+        for r0 in (0..rows).step_by(TILE_SIDE) {
+            for c0 in (0..columns).step_by(TILE_SIDE) {
+                for r in r0..rows.min(r0 + TILE_SIDE) {
                     let from = from.wrapping_offset(r as isize * row.from);
                     let to = to.wrapping_offset(r as isize * row.to);
-                    for c in c0 as isize..columns.min(c0 + SQUARE) as isize {
+                    for c in c0 as isize..columns.min(c0 + TILE_SIDE) as isize {
                         // SAFETY: guaranteed by the caller.
                         unsafe {
                             let value = from.wrapping_offset(c * column.from).cast::<T>().read_unaligned();

@@ -23,7 +23,7 @@ pub unsafe extern "C" fn hlo_rt_rng(
     out: *mut f64,
 ) -> i32 {
     /// Number of random numbers of a task.
-    const TASK: usize = 1 << 12;
+    const TASK_NUMBERS: usize = 1 << 12;
     // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("rng", || {
@@ -39,9 +39,9 @@ pub unsafe extern "C" fn hlo_rt_rng(
             let first = counter(desc.stream, draws);
             let key = (*ctx).seed();
             let out = Shared::new(out);
-            (*ctx).for_each(count.div_ceil(TASK), |task| {
-                let end = count.min((task + 1) * TASK);
-                for at in (task * TASK..end).step_by(LANES) {
+            (*ctx).for_each(count.div_ceil(TASK_NUMBERS), |task| {
+                let end = count.min((task + 1) * TASK_NUMBERS);
+                for at in (task * TASK_NUMBERS..end).step_by(LANES) {
                     let [w0, w1, w2, w3] = philox(key, first | at as u128);
                     for i in 0..LANES.min(end - at) {
                         let half = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;

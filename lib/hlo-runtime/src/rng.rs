@@ -8,7 +8,7 @@
 use hlo_runtime_core::{Context, Error, Shared};
 
 /// Number of counters of one task.
-const TASK: usize = 8192;
+const TASK_COUNTERS: usize = 8192;
 /// Number of counters that are computed together.
 pub(crate) const LANES: usize = 32;
 
@@ -42,9 +42,9 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
             let pairs = Pairs::new(dims, element_bits == 64)?;
             let [key, counter] = state.cast::<[u64; 2]>().read_unaligned();
             let out = Shared::new(out);
-            (*ctx).for_each(pairs.counters.div_ceil(TASK), |task| {
-                let end = pairs.counters.min((task + 1) * TASK);
-                for first in (task * TASK..end).step_by(LANES) {
+            (*ctx).for_each(pairs.counters.div_ceil(TASK_COUNTERS), |task| {
+                let end = pairs.counters.min((task + 1) * TASK_COUNTERS);
+                for first in (task * TASK_COUNTERS..end).step_by(LANES) {
                     let words = three_fry(key, counter.wrapping_add(first as u64));
                     let n = LANES.min(end - first);
                     match element_bits {
@@ -97,9 +97,9 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
             let element_bytes = element_bits.max(8) as usize / 8;
             let blocks = count.div_ceil(a_block);
             let out = Shared::new(out);
-            (*ctx).for_each(blocks.div_ceil(TASK), |task| {
-                let end = blocks.min((task + 1) * TASK);
-                for first in (task * TASK..end).step_by(LANES) {
+            (*ctx).for_each(blocks.div_ceil(TASK_COUNTERS), |task| {
+                let end = blocks.min((task + 1) * TASK_COUNTERS);
+                for first in (task * TASK_COUNTERS..end).step_by(LANES) {
                     let words = philox(key, counter.wrapping_add(first as u128));
                     let n = (a_block * LANES).min(count - a_block * first).min(a_block * (end - first));
                     let to = out.get().add(a_block * first * element_bytes);

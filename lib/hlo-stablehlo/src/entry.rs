@@ -33,8 +33,8 @@ pub fn entry_function<'t>(tree: &'t Tree, name: Option<&str>) -> Result<&'t Oper
 
 /// Returns the first ten names of a list, for an error message.
 fn listed(names: &[&str]) -> String {
-    const SHOWN: usize = 10;
-    let shown: Vec<&str> = names.iter().take(SHOWN).copied().collect();
-    let more = if names.len() > SHOWN { ", …" } else { "" };
+    const MAX_LISTED_NAMES: usize = 10;
+    let shown: Vec<&str> = names.iter().take(MAX_LISTED_NAMES).copied().collect();
+    let more = if names.len() > MAX_LISTED_NAMES { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-const SMALL: usize = 50_000;
+const TEXT_BYTES: usize = 50_000;
 
 /// Memory per byte of text in bytes. Mostly shapes that are not written in the text need it.
 const BYTES_PER_BYTE: usize = 300;
 /// Memory in bytes that a text of any size may use, for parts of shapes that are not written.
 const FREE_BYTES: usize = 40 << 20;
 /// Time limit. Work that is quadratic in 100 kB takes longer on any machine.
-const TIME: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Maximum length of the rendered diagnostics of a text.
-const SHOWN: usize = 1 << 20;
+const MAX_DIAGNOSTIC_BYTES: usize = 1 << 20;
 
 /// Parses, renumbers, verifies and prints a text, and renders its diagnostics. Also returns the length of the
 /// rendered diagnostics.
@@ -42,11 +42,11 @@ fn cost(text: &str) -> (usize, Usage) {
 fn cost_in_proportion() {
     let mut findings = Vec::new();
     for hostile in ALL {
-        let [text, double] = [SMALL, 2 * SMALL].map(hostile.text);
+        let [text, double] = [TEXT_BYTES, 2 * TEXT_BYTES].map(hostile.text);
         let start = Instant::now();
         let ((_, one), (shown, two)) = (cost(&text), cost(&double));
         let time = start.elapsed();
-        if shown > SHOWN {
+        if shown > MAX_DIAGNOSTIC_BYTES {
             findings.push(format!("{}: {shown} bytes of diagnostics", hostile.name));
         }
         if one.peak > FREE_BYTES + BYTES_PER_BYTE * text.len() {
@@ -67,7 +67,7 @@ fn cost_in_proportion() {
                 double.len()
             ));
         }
-        if time > TIME {
+        if time > TIME_LIMIT {
             findings.push(format!(
                 "{}: {time:?} for {} and {} bytes",
                 hostile.name,

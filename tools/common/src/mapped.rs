@@ -16,7 +16,7 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Number of bytes at the start of a file that identify its format.
-const START: u64 = 16;
+const SIGNATURE_BYTES: u64 = 16;
 
 /// All bytes of a file. Clones share them.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl FileBytes {
         let read = |limit: u64, bytes: &mut Vec<u8>| {
             (&file).take(limit).read_to_end(bytes).map_err(|e| e.to_string())
         };
-        read(START, &mut bytes)?;
+        read(SIGNATURE_BYTES, &mut bytes)?;
         if is_known(&bytes) {
             let limit = available_bytes() as u64;
             if read(limit, &mut bytes)? as u64 == limit {
@@ -61,7 +61,7 @@ impl FileBytes {
     /// there is not enough memory for a copy.
     pub fn elements(&self, range: Range<usize>) -> Option<AlignedBytes> {
         let bytes = self.get(range.clone())?;
-        if bytes.len() >= COPIED && bytes.as_ptr().addr().is_multiple_of(align_of::<u128>()) {
+        if bytes.len() >= MAX_COPIED_BYTES && bytes.as_ptr().addr().is_multiple_of(align_of::<u128>()) {
             Some(AlignedBytes::from_owner(Part { file: self.clone(), range }))
         } else {
             AlignedBytes::try_from_slice(bytes)
@@ -70,7 +70,7 @@ impl FileBytes {
 }
 
 /// Ranges of fewer bytes are copied, which costs less than keeping the file in memory.
-const COPIED: usize = 64 << 10;
+const MAX_COPIED_BYTES: usize = 64 << 10;
 
 /// A range of bytes of a file.
 struct Part {
@@ -143,17 +143,17 @@ mod tests {
 
     #[test]
     fn large_arrays_lie_in_the_file_where_they_can() {
-        let path = file("large", &vec![7; 3 * COPIED]);
+        let path = file("large", &vec![7; 3 * MAX_COPIED_BYTES]);
         let bytes = FileBytes::open(&path, "an array", |_| panic!("not asked")).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let there = bytes.elements(64..64 + COPIED).unwrap();
+        let there = bytes.elements(64..64 + MAX_COPIED_BYTES).unwrap();
         assert!(there.is_borrowed() && there.as_ptr() == bytes[64..].as_ptr());
-        let copies = [bytes.elements(65..65 + COPIED), bytes.elements(64..63 + COPIED)];
+        let copies = [bytes.elements(65..65 + MAX_COPIED_BYTES), bytes.elements(64..63 + MAX_COPIED_BYTES)];
         drop(bytes);
         for copy in copies {
-            assert!(copy.is_some_and(|c| !c.is_borrowed() && c[COPIED - 2] == 7));
+            assert!(copy.is_some_and(|c| !c.is_borrowed() && c[MAX_COPIED_BYTES - 2] == 7));
         }
-        assert_eq!(there[COPIED - 1], 7);
+        assert_eq!(there[MAX_COPIED_BYTES - 1], 7);
     }
 
     #[test]
@@ -167,9 +167,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn files_of_the_system_and_devices_are_read_as_far_as_they_are_known() {
         let status = FileBytes::open("/proc/self/status", "an array", |start| start.starts_with(b"Name:"));
-        assert!(status.unwrap().len() > START as usize);
+        assert!(status.unwrap().len() > SIGNATURE_BYTES as usize);
         let zeros = FileBytes::open("/dev/zero", "an array", |start| start[0] != 0).unwrap();
-        assert_eq!(zeros.len(), START as usize);
+        assert_eq!(zeros.len(), SIGNATURE_BYTES as usize);
         assert_eq!(
             FileBytes::open("/proc/self", "an array", |_| true).unwrap_err(),
             "is a directory; a file with an array is expected"

@@ -62,7 +62,7 @@ impl Npz {
         let index = *self.order.get(position).ok_or("no such array")?;
         let mut file = self.zip.by_index(index).map_err(unreadable)?;
         let method = file.compression();
-        if !READ.contains(&method) {
+        if !SUPPORTED_METHODS.contains(&method) {
             return Err(compressed_otherwise(method));
         }
         if method == CompressionMethod::Stored
@@ -105,7 +105,7 @@ fn part(start: Option<u64>, size: u64, whole: usize) -> Option<Range<usize>> {
 }
 
 /// The supported compression methods.
-const READ: [CompressionMethod; 3] =
+const SUPPORTED_METHODS: [CompressionMethod; 3] =
     [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::BZIP2];
 
 /// Returns the message for a file of an archive that cannot be read.

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 /// Stack size for parsers. Where brackets nest deeper, the parsers allocate more stack themselves.
-pub const STACK: usize = 64 << 20;
+pub const PARSER_STACK_BYTES: usize = 64 << 20;
 
 /// Maximum number of published diagnostics of a document. More are not useful and slow down editors.
-pub const MAX: usize = 500;
+pub const MAX_DIAGNOSTICS: usize = 500;
 
 /// A text to check.
 pub struct Job {
@@ -64,7 +64,7 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
     let work = move || {
         for Job { uri, language, state, text } in received {
             let mut checked = language.check(&uri, text.as_str());
-            checked.found.truncate(MAX);
+            checked.found.truncate(MAX_DIAGNOSTICS);
             // The main thread can change the text without a copy only if it is not shared.
             drop(text);
             if results.send(Event::Checked(Report { uri, state, checked })).is_err() {
@@ -72,7 +72,9 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
             }
         }
     };
-    if let Err(e) = std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn(work) {
+    if let Err(e) =
+        std::thread::Builder::new().name("check".into()).stack_size(PARSER_STACK_BYTES).spawn(work)
+    {
         eprintln!("hlo-lsp: no diagnostics: {e}");
     }
     jobs
@@ -90,7 +92,7 @@ pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
         }
         let diags = guarded(|| check(part)).unwrap_or_else(|defect| vec![defect]);
         found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
-        if found.len() > MAX {
+        if found.len() > MAX_DIAGNOSTICS {
             break;
         }
     }

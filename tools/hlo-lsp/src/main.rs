@@ -52,7 +52,8 @@ fn main() -> ExitCode {
     }
     // Requests parse modules too, so this thread needs as much stack as the one that checks.
     let serve = || server::Server::new().run();
-    match std::thread::Builder::new().name("serve".into()).stack_size(check::STACK).spawn(serve) {
+    match std::thread::Builder::new().name("serve".into()).stack_size(check::PARSER_STACK_BYTES).spawn(serve)
+    {
         Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
         Err(_) => serve(),
     }

@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// The pause in editing before a text is checked.
-const PAUSE: Duration = Duration::from_millis(80);
+const CHECK_DELAY: Duration = Duration::from_millis(80);
 
 /// The result of a request.
 pub type Answer<T> = Result<T, ResponseError>;
@@ -140,7 +140,7 @@ impl Server {
         let Some((uri, since)) = oldest else {
             return Some(self.events.recv().unwrap_or(Event::Closed));
         };
-        match self.events.recv_timeout(PAUSE.saturating_sub(since.elapsed())) {
+        match self.events.recv_timeout(CHECK_DELAY.saturating_sub(since.elapsed())) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Disconnected) => Some(Event::Closed),
             Err(RecvTimeoutError::Timeout) => {

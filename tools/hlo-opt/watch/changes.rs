@@ -5,7 +5,7 @@ use hlo_ir::print::{PrintOptions, print_module};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// Number of context lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// The module as last printed.
 pub struct Changes {
@@ -43,7 +43,7 @@ impl Changes {
         // Patience diff relies on unique lines. Names make most lines unique.
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(&self.before, after);
         let mut out = header;
-        for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        for hunk in diff.unified_diff().context_radius(CONTEXT_LINES).iter_hunks() {
             out.push_str(&self.styled("36", &format!("{}\n", hunk.header())));
             for change in hunk.iter_changes() {
                 let line = change.value().trim_end_matches('\n');

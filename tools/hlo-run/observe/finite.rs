@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 /// Maximum number of operand elements that are examined for one result. Beyond that, elements count as not
 /// computed there.
-const MAX_LOOKS: usize = 100_000_000;
+const MAX_EXAMINED_ELEMENTS: usize = 100_000_000;
 /// Maximum number of operand elements shown.
-const SHOWN: usize = 6;
+const MAX_SHOWN_ELEMENTS: usize = 6;
 
 /// A NaN or infinite element that an instruction computed from better ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ fn counts(array: &Literal, made: &Made) -> String {
 
 /// Returns the first element of a worse class than the elements that it was computed from.
 fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Leaves>]) -> Option<Made> {
-    let mut looks = MAX_LOOKS;
+    let mut looks = MAX_EXAMINED_ELEMENTS;
     for (leaf, array) in arrays.iter().enumerate() {
         for (position, class) in specials(array) {
             let from = if operands.iter().all(Option::is_none) {
@@ -248,7 +248,7 @@ fn elements(array: &Literal, positions: &[usize]) -> String {
             format!("{} = {}", index(dims, p), text_at(array, p))
         }
     };
-    if positions.len() <= SHOWN {
+    if positions.len() <= MAX_SHOWN_ELEMENTS {
         return if positions.is_empty() {
             "no elements".to_string()
         } else {
@@ -259,7 +259,7 @@ fn elements(array: &Literal, positions: &[usize]) -> String {
     let values = || positions.iter().filter_map(|&p| all.get(p).copied());
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(f64::NEG_INFINITY, f64::max);
-    let first: Vec<String> = positions.iter().take(SHOWN).map(one).collect();
+    let first: Vec<String> = positions.iter().take(MAX_SHOWN_ELEMENTS).map(one).collect();
     let range = format!("from {} to {}", format_g(low, 6), format_g(high, 6));
     format!("{} elements {range}: {}, …", positions.len(), first.join(", "))
 }

@@ -207,7 +207,7 @@ fn explain(subject: &Subject<'_>, by: By, feed: &mut Feed, check: &mut Check) ->
 }
 
 /// The message that stops a run. It is never printed.
-const ENDED: &str = "all that was asked for is known";
+const STOP_MESSAGE: &str = "all that was asked for is known";
 
 /// The listener of a run.
 struct Watcher<'a> {
@@ -244,7 +244,7 @@ impl Watcher<'_> {
             let new = self.check.value(self.module, id, arrays, &operands, || frames.place());
             if new && which == CheckFinite::First {
                 self.ended = true;
-                return Err(ENDED.to_string());
+                return Err(STOP_MESSAGE.to_string());
             }
         }
         Ok(())
@@ -261,14 +261,14 @@ impl Watcher<'_> {
     fn print(&mut self, text: &str) -> Result<(), String> {
         print(text.as_bytes()).map_err(|failure| {
             self.failure = Some(failure);
-            ENDED.to_string()
+            STOP_MESSAGE.to_string()
         })
     }
 }
 
 /// Returns the elements of arrays as text.
 fn values(arrays: &[Literal], full: bool) -> String {
-    let shown = (!full).then_some(crate::results::SHOWN);
+    let shown = (!full).then_some(crate::results::MAX_SHOWN_ELEMENTS);
     let mut text = String::new();
     for (n, array) in arrays.iter().enumerate() {
         if n > 0 {
@@ -334,7 +334,7 @@ impl Host for Explainer<'_> {
             Some(before) => *before -= 1,
             None => {}
         }
-        if self.left.is_empty() { Err(ENDED.to_string()) } else { Ok(()) }
+        if self.left.is_empty() { Err(STOP_MESSAGE.to_string()) } else { Ok(()) }
     }
 }
 

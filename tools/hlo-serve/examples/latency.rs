@@ -22,7 +22,7 @@ ENTRY main {
 }";
 
 /// Number of elements of an array of 64 MiB.
-const LARGE: usize = 16 << 20;
+const LARGE_ARRAY_ELEMENTS: usize = 16 << 20;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -50,10 +50,12 @@ fn arguments() -> [Literal; 3] {
 }
 
 fn large() -> (Literal, String) {
-    let values: Vec<f32> = (0..LARGE).map(|i| i as f32).collect();
-    let value = Literal::from_elements(Shape::array(ElementType::F32, [LARGE as i64]), &values);
-    let text =
-        format!("HloModule m ENTRY e {{ x = f32[{LARGE}] parameter(0) ROOT y = f32[{LARGE}] negate(x) }}");
+    let values: Vec<f32> = (0..LARGE_ARRAY_ELEMENTS).map(|i| i as f32).collect();
+    let value =
+        Literal::from_elements(Shape::array(ElementType::F32, [LARGE_ARRAY_ELEMENTS as i64]), &values);
+    let text = format!(
+        "HloModule m ENTRY e {{ x = f32[{LARGE_ARRAY_ELEMENTS}] parameter(0) ROOT y = f32[{LARGE_ARRAY_ELEMENTS}] negate(x) }}"
+    );
     (value, text)
 }
 

@@ -14,12 +14,12 @@ struct Counting;
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    static HELD: Cell<i64> = const { Cell::new(0) };
+    static ALLOCATED_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
 fn count(bytes: i64) {
     // A thread that is ending has no count any more.
-    let _ = HELD.try_with(|held| held.set(held.get().wrapping_add(bytes)));
+    let _ = ALLOCATED_BYTES.try_with(|held| held.set(held.get().wrapping_add(bytes)));
 }
 
 fn size(layout: Layout) -> i64 {
@@ -30,7 +30,7 @@ fn size(layout: Layout) -> i64 {
 /// Returns the bytes that this thread has allocated minus the bytes that it has freed. The result is negative
 /// if the thread frees memory that other threads have allocated.
 pub fn held() -> i64 {
-    HELD.try_with(Cell::get).unwrap_or(0)
+    ALLOCATED_BYTES.try_with(Cell::get).unwrap_or(0)
 }
 
 // SAFETY: every call is passed to the system's allocator with the same arguments. Counting does not allocate

@@ -10,7 +10,7 @@ use std::thread::ThreadId;
 use tonic::Status;
 
 /// Minimum number of bytes by which the charge of a compilation grows.
-const STEP: u64 = 64 << 10;
+const MIN_CHARGE_STEP: u64 = 64 << 10;
 
 /// The budget of a compilation. Its memory is charged to the client's account.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl CompileBudget {
     fn grow(&self, bytes: u64) -> Result<(), String> {
         let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
         let charged = self.charged.load(Ordering::Relaxed);
-        let more = bytes.saturating_sub(charged).max(STEP);
+        let more = bytes.saturating_sub(charged).max(MIN_CHARGE_STEP);
         charge.grow(more, "a compilation").map_err(|status| {
             let why = status.message().to_string();
             // Only the first reason is kept.

@@ -17,7 +17,7 @@ use tonic::{Code, Status};
 
 /// Time that a compilation may take to stop. After that its waiters are notified, and another thread takes
 /// its place.
-const STOPPING: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason why there is no program.
 #[derive(Clone, Debug)]
@@ -359,7 +359,7 @@ impl Begun {
         self.stop.stop();
         let why = format!("the compilation took longer than {limit:?} (--compile-time)");
         self.tell(Err(NoProgram::Refused(Status::deadline_exceeded(why))));
-        tokio::time::sleep(STOPPING).await;
+        tokio::time::sleep(STOP_TIMEOUT).await;
         compiler.queue.relieve(ticket);
     }
 }

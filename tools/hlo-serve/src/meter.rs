@@ -18,10 +18,10 @@ use tonic::metadata::MetadataMap;
 
 /// Maximum memory for each byte of a message that is a list of small parts, such as arguments and handles, in
 /// bytes.
-const BYTES_PER_BYTE: u64 = 24;
+const LIST_BYTES_PER_BYTE: u64 = 24;
 
 /// Maximum size of a message of a call without a session, in bytes.
-const WITHOUT_SESSION: u64 = 64 << 10;
+const MAX_SESSIONLESS_MESSAGE_BYTES: u64 = 64 << 10;
 
 /// The service, with accounting for its messages.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Meter {
     fn take(&mut self, bytes: u64) -> Result<(), Status> {
         let Some(charge) = &mut self.charge else {
             self.charged = self.charged.saturating_add(bytes);
-            return if self.charged <= WITHOUT_SESSION {
+            return if self.charged <= MAX_SESSIONLESS_MESSAGE_BYTES {
                 Ok(())
             } else {
                 Err(Status::unauthenticated("a call without a session has a small message only"))
@@ -111,7 +111,7 @@ impl tonic::codegen::Service<http::Request<Body>> for Metered {
         let meter = Arc::new(Mutex::new(Meter {
             charge,
             charged: 0,
-            bytes_per_byte: if is_stream { 1 } else { BYTES_PER_BYTE },
+            bytes_per_byte: if is_stream { 1 } else { LIST_BYTES_PER_BYTE },
             message: self.shared.config.limits.message as u64,
         }));
         let metered = MeteredBody { body: Body::default(), meter: meter.clone() };

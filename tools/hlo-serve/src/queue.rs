@@ -6,13 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Stack size of the threads, in bytes. Parsers, passes and the interpreter recurse.
-const STACK: usize = 256 << 20;
+const WORKER_STACK_BYTES: usize = 256 << 20;
 
 /// A piece of work.
 pub type Work = Box<dyn FnOnce() + Send>;
 
 /// Maximum number of additional threads that replace threads with overdue work.
-const MAX_RELIEVED: usize = 64;
+const MAX_REPLACEMENT_THREADS: usize = 64;
 
 /// A queue with its threads, which end when it is closed.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Queue {
 
     fn spawn(&self) -> std::io::Result<()> {
         let shared = self.0.clone();
-        let builder = std::thread::Builder::new().name(shared.name.clone()).stack_size(STACK);
+        let builder = std::thread::Builder::new().name(shared.name.clone()).stack_size(WORKER_STACK_BYTES);
         builder.spawn(move || shared.serve()).map(drop)
     }
 
@@ -120,7 +120,7 @@ impl Queue {
         let mut state = self.0.lock();
         if !state.is_running(ticket)
             || state.relieved.contains(&ticket)
-            || state.relieved.len() >= MAX_RELIEVED
+            || state.relieved.len() >= MAX_REPLACEMENT_THREADS
         {
             return;
         }

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use tonic::Status;
 
 /// Time that a run may take to stop. After that its caller is notified.
-const STOPPING: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The queue and the limit that runs use.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Drop for Left {
         }
         let (queue, ticket) = (self.queue.clone(), self.ticket);
         tokio::spawn(async move {
-            tokio::time::sleep(STOPPING).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
             queue.relieve(ticket);
         });
     }
@@ -105,13 +105,13 @@ impl Runner {
             tokio::time::sleep(limit).await;
             overdue.store(true, Ordering::Relaxed);
             state.watch.stop();
-            tokio::time::sleep(STOPPING).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
         };
         let told = async {
             state.stopped.notified().await;
             // A run that has not started will not start.
             if begun.load(Ordering::Relaxed) {
-                tokio::time::sleep(STOPPING).await;
+                tokio::time::sleep(STOP_TIMEOUT).await;
             }
         };
         let stopped = |at, limit| Ok(Err(stopped(&program.hold.program, at, limit)));

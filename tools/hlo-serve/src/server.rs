@@ -21,16 +21,16 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 const SPARE_CALLS: usize = 32;
 
 /// The interval between pings on an idle connection, and the time that the client has to answer.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
+const KEEPALIVE_INTERVAL: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
 /// Flow-control windows of HTTP/2 in bytes: of a call, and of the whole connection.
-const WINDOWS: (u32, u32) = (2 << 20, 4 << 20);
+const FLOW_CONTROL_WINDOWS: (u32, u32) = (2 << 20, 4 << 20);
 
 /// Interval at which a stopping server checks whether work is over.
-const GLANCE: Duration = Duration::from_millis(10);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Time that runs have to stop and connections have to end during shutdown.
-const LAST: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server that is listening.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ impl Server {
         match failed {
             Some(why) => Err(Failure::Message(format!("the server broke off: {why}"))),
             None => {
-                let _ = timeout(LAST, &mut serving).await;
+                let _ = timeout(SHUTDOWN_TIMEOUT, &mut serving).await;
                 serving.abort();
                 Ok(())
             }
@@ -141,10 +141,10 @@ fn transport(config: &Config) -> Result<tonic::transport::Server, Failure> {
     let calls = u32::try_from(limits.requests.saturating_add(SPARE_CALLS)).unwrap_or(u32::MAX);
     let server = tonic::transport::Server::builder()
         .max_concurrent_streams(calls)
-        .initial_stream_window_size(WINDOWS.0)
-        .initial_connection_window_size(WINDOWS.1)
-        .http2_keepalive_interval(Some(KEEPALIVE.0))
-        .http2_keepalive_timeout(Some(KEEPALIVE.1));
+        .initial_stream_window_size(FLOW_CONTROL_WINDOWS.0)
+        .initial_connection_window_size(FLOW_CONTROL_WINDOWS.1)
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL.0))
+        .http2_keepalive_timeout(Some(KEEPALIVE_INTERVAL.1));
     let Some(tls) = &config.tls else { return Ok(server) };
     let failed = |e: tonic::transport::Error| Failure::Message(format!("certificates: {}", causes(&e)));
     server.tls_config(tls_config(tls, limits.handshake)).map_err(failed)
@@ -156,17 +156,17 @@ async fn drain(shared: &Shared, mut stop: watch::Receiver<u32>) {
     shared.stop_accepting();
     let until = Instant::now() + shared.config.grace;
     while shared.load() > 0 && Instant::now() < until && *stop.borrow() < 2 {
-        sleep(GLANCE).await;
+        sleep(STOP_POLL_INTERVAL).await;
     }
     for session in shared.sessions() {
         session.stop_all();
     }
-    let until = Instant::now() + LAST;
+    let until = Instant::now() + SHUTDOWN_TIMEOUT;
     while shared.load() > 0 && Instant::now() < until {
-        sleep(GLANCE).await;
+        sleep(STOP_POLL_INTERVAL).await;
     }
     // Lets replies be sent before their sessions end.
-    sleep(GLANCE).await;
+    sleep(STOP_POLL_INTERVAL).await;
     shared.end_sessions("the server was stopped");
 }
 
@@ -183,7 +183,7 @@ async fn accept(
             Ok(socket) => socket,
             Err(_) => {
                 // The usual cause is too many open files. Some will be closed soon.
-                sleep(GLANCE).await;
+                sleep(STOP_POLL_INTERVAL).await;
                 continue;
             }
         };

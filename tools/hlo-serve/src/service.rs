@@ -4,7 +4,7 @@ use crate::cache::NoProgram;
 use crate::compile::Recipe;
 use crate::session::{HeldBuffer, HeldProgram, Session};
 use crate::shared::{Events, Shared};
-use crate::transfer::{Arriving, ON_THE_WAY, Replies, messages, next, send};
+use crate::transfer::{Arriving, MAX_IN_FLIGHT_BYTES, Replies, messages, next, send};
 use bytes::Bytes;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_remote::proto::compile_reply::Outcome;
@@ -14,7 +14,7 @@ use hlo_remote::proto::{
     LoweredRequest, Program, ReleaseReply, ReleaseRequest, StatisticsReply, StatisticsRequest, StopReply,
     StopRequest, TextReply, TransferReply, UploadRequest,
 };
-use hlo_remote::wire::{CHUNK, chunks, shape_text};
+use hlo_remote::wire::{CHUNK_BYTES, chunks, shape_text};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Request, Response, Status, Streaming};
@@ -121,7 +121,7 @@ impl Shared {
     ) -> Result<Replies<TransferReply>, Status> {
         let buffers: Vec<_> = buffers.into_iter().collect();
         let bytes = buffers.iter().map(|b| b.bytes().len() as u64).sum();
-        let charge = session.account.charge(ON_THE_WAY.min(bytes), "an array on its way")?;
+        let charge = session.account.charge(MAX_IN_FLIGHT_BYTES.min(bytes), "an array on its way")?;
         self.counters.bytes_sent.add(bytes);
         Ok(send(messages(buffers), (right, charge), self.idle()))
     }
@@ -166,9 +166,10 @@ impl Shared {
         let program = session.program(request.get_ref().program)?;
         let module = program.hold.program.executable.module();
         let text = module.map(|module| print_module(module, &PrintOptions::default())).unwrap_or_default();
-        let charge =
-            session.account.charge(ON_THE_WAY.saturating_add(text.len() as u64), "a text on its way")?;
-        let parts = chunks(Bytes::from(text), CHUNK).map(|text| TextReply { text });
+        let charge = session
+            .account
+            .charge(MAX_IN_FLIGHT_BYTES.saturating_add(text.len() as u64), "a text on its way")?;
+        let parts = chunks(Bytes::from(text), CHUNK_BYTES).map(|text| TextReply { text });
         Ok(send(parts, (right, charge), self.idle()))
     }
 }

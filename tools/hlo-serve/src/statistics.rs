@@ -8,7 +8,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Page size in bytes that Linux uses in `/proc/self/statm`.
-const PAGE: u64 = 4096;
+const PAGE_BYTES: u64 = 4096;
 
 fn number(n: usize) -> u64 {
     n as u64
@@ -22,7 +22,7 @@ fn millis(time: Duration) -> u64 {
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    pages.unwrap_or(0).saturating_mul(PAGE)
+    pages.unwrap_or(0).saturating_mul(PAGE_BYTES)
 }
 
 /// Collects the statistics of a server.

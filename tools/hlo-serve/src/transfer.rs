@@ -7,7 +7,7 @@ use hlo_client::Buffer;
 use hlo_ir::laid_out::first_odd_byte;
 use hlo_ir::{ArrayShape, Shape};
 use hlo_remote::proto::{Piece, TransferReply};
-use hlo_remote::wire::{self, CHUNK, shape_text};
+use hlo_remote::wire::{self, CHUNK_BYTES, shape_text};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
@@ -17,7 +17,7 @@ use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
 /// Maximum number of replies that wait for a slow client.
-const AHEAD: usize = 2;
+const MAX_QUEUED_REPLIES: usize = 2;
 
 /// A stream of replies.
 #[derive(Debug)]
@@ -30,9 +30,9 @@ pub struct Replies<T> {
 
 /// Returns the maximum number of bytes that an array of the shape occupies in addition to its elements.
 pub fn shape_bytes(shape: &Shape) -> u64 {
-    const ARRAY: u64 = 1 << 10;
-    const DIMENSION: u64 = 64;
-    ARRAY + DIMENSION * shape.as_array().map_or(0, |array| array.rank() as u64)
+    const BYTES_PER_ARRAY: u64 = 1 << 10;
+    const BYTES_PER_DIMENSION: u64 = 64;
+    BYTES_PER_ARRAY + BYTES_PER_DIMENSION * shape.as_array().map_or(0, |array| array.rank() as u64)
 }
 
 /// Returns the next message of a client.
@@ -132,7 +132,7 @@ impl AsRef<[u8]> for Shared<Arc<HeldBuffer>> {
 pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iterator<Item = TransferReply> {
     let pieces = buffers.into_iter().flat_map(|held| {
         let mut shape = shape_text(held.buffer.shape());
-        let parts = wire::chunks(Bytes::from_owner(Shared(held)), CHUNK);
+        let parts = wire::chunks(Bytes::from_owner(Shared(held)), CHUNK_BYTES);
         parts.map(move |data| Piece { shape: std::mem::take(&mut shape), data })
     });
     let mut pieces = pieces.peekable();
@@ -140,7 +140,7 @@ pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iter
         let mut message = TransferReply { pieces: vec![pieces.next()?], failure: None };
         let size = |p: &Piece| p.data.len() + p.shape.len();
         let mut sum: usize = message.pieces.iter().map(size).sum();
-        while let Some(piece) = pieces.next_if(|p| sum + size(p) <= CHUNK) {
+        while let Some(piece) = pieces.next_if(|p| sum + size(p) <= CHUNK_BYTES) {
             sum += size(&piece);
             message.pieces.push(piece);
         }
@@ -148,8 +148,8 @@ pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iter
     })
 }
 
-/// Maximum memory of messages that are being sent, in bytes. Each message is at most [`CHUNK`] bytes.
-pub const ON_THE_WAY: u64 = (AHEAD as u64 + 1) * CHUNK as u64;
+/// Maximum memory of messages that are being sent, in bytes. Each message is at most [`CHUNK_BYTES`] bytes.
+pub const MAX_IN_FLIGHT_BYTES: u64 = (MAX_QUEUED_REPLIES as u64 + 1) * CHUNK_BYTES as u64;
 
 /// Sends messages as fast as the client reads them. Stops if the client does not read for too long. Keeps
 /// `held` until then.
@@ -158,7 +158,7 @@ pub fn send<T: Send + 'static>(
     held: impl Send + 'static,
     idle: Duration,
 ) -> Replies<T> {
-    let (sender, receiver) = mpsc::channel(AHEAD);
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED_REPLIES);
     let broken = Arc::new(OnceLock::new());
     let replies = Replies { receiver, broken: broken.clone(), is_over: false };
     tokio::spawn(async move {

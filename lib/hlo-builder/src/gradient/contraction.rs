@@ -13,7 +13,7 @@ use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contract
 use hlo_ir::{ArrayShape, ElementType, Op, Opcode, Shape};
 
 /// Maximum number of combined values that the gradient of a maximum of combinations stores.
-const MAX_COMBINED: i128 = 1 << 28;
+const MAX_STORED_COMBINATIONS: i128 = 1 << 28;
 
 /// A contraction with its operands, its result and the gradient of its result.
 #[derive(Clone)]
@@ -155,9 +155,9 @@ impl<'b> Step<'b> {
                 .extremes(&ranges)
                 .ok_or("the indices are too large")?;
             count = count.saturating_mul(high - low + 1);
-            if count > MAX_COMBINED {
+            if count > MAX_STORED_COMBINATIONS {
                 return Err(format!(
-                    "the gradient of a maximum of combinations needs all of them at once, more than {MAX_COMBINED}"
+                    "the gradient of a maximum of combinations needs all of them at once, more than {MAX_STORED_COMBINATIONS}"
                 ));
             }
             let mut affine = Affine::index(index, c.indices);

@@ -20,10 +20,10 @@ use std::time::SystemTime;
 /// The first bytes of each file.
 const MAGIC: &[u8; 8] = b"HLOCODE1";
 /// The file name extension of complete files.
-const SUFFIX: &str = "hlocode";
+const ENTRY_EXTENSION: &str = "hlocode";
 /// The file name extension of files that are being written.
-const UNFINISHED: &str = "new";
-const DIGEST: usize = 32;
+const TEMPORARY_EXTENSION: &str = "new";
+const DIGEST_BYTES: usize = 32;
 
 /// A folder that contains compiled code.
 #[derive(Debug)]
@@ -72,16 +72,16 @@ impl CodeFolder {
     }
 
     fn file(&self, key: CodeKey) -> PathBuf {
-        self.path.join(format!("{key}.{SUFFIX}"))
+        self.path.join(format!("{key}.{ENTRY_EXTENSION}"))
     }
 
     fn write(&self, key: CodeKey, contents: &[u8]) -> io::Result<()> {
         // Other clients of this process, or processes with the same id in other containers, may be writing
         // the same code.
-        static WRITTEN: AtomicU64 = AtomicU64::new(0);
-        let (process, number) = (std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+        static WRITE_COUNT: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), WRITE_COUNT.fetch_add(1, Ordering::Relaxed));
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
-        let beside = self.path.join(format!("{key}.{process}-{number}-{time}.{UNFINISHED}"));
+        let beside = self.path.join(format!("{key}.{process}-{number}-{time}.{TEMPORARY_EXTENSION}"));
         let mut options = File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -105,10 +105,10 @@ impl CodeFolder {
             let Ok(metadata) = entry.metadata() else { continue };
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             // Remove old files of processes that ended while writing.
-            if suffix == UNFINISHED && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
+            if suffix == TEMPORARY_EXTENSION && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
                 let _ = fs::remove_file(&path);
             }
-            if suffix == SUFFIX && metadata.is_file() {
+            if suffix == ENTRY_EXTENSION && metadata.is_file() {
                 files.push((used, metadata.len(), path));
             }
         }
@@ -203,8 +203,8 @@ fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
 #[cfg(unix)]
 fn is_open_to_all(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    const STICKY: u32 = 0o1000;
-    metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0
+    const STICKY_BIT: u32 = 0o1000;
+    metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY_BIT == 0
 }
 
 #[cfg(not(unix))]
@@ -219,7 +219,7 @@ fn is_open_to_all(_: &fs::Metadata) -> bool {
 
 /// Returns the extension of a file name if this cache created the name.
 fn own_suffix(name: &str) -> Option<&str> {
-    let (key, rest) = name.split_at_checked(2 * DIGEST)?;
+    let (key, rest) = name.split_at_checked(2 * DIGEST_BYTES)?;
     let is_key = key.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     let suffix = rest.strip_prefix('.')?.rsplit('.').next()?;
     is_key.then_some(suffix)
@@ -240,7 +240,7 @@ fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
 
 /// Returns the object files of a file, or `None` if it is damaged or another file.
 fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
-    let (contents, digest) = file.split_at_checked(file.len().checked_sub(DIGEST)?)?;
+    let (contents, digest) = file.split_at_checked(file.len().checked_sub(DIGEST_BYTES)?)?;
     if Sha256::digest(contents)[..] != *digest {
         return None;
     }
@@ -286,8 +286,8 @@ mod tests {
     #[test]
     fn only_files_of_the_cache_are_its_own() {
         let key = KEY.to_string();
-        assert_eq!(own_suffix(&format!("{key}.hlocode")), Some(SUFFIX));
-        assert_eq!(own_suffix(&format!("{key}.12-0-99.new")), Some(UNFINISHED));
+        assert_eq!(own_suffix(&format!("{key}.hlocode")), Some(ENTRY_EXTENSION));
+        assert_eq!(own_suffix(&format!("{key}.12-0-99.new")), Some(TEMPORARY_EXTENSION));
         for other in ["config.new", "old.hlocode", "", &key, &format!("x{key}.new"), "é".repeat(40).as_str()]
         {
             assert_eq!(own_suffix(other), None, "{other}");

@@ -10,7 +10,7 @@ use object::elf;
 use std::io::Cursor;
 
 /// Functions that users of a program with a context call directly.
-const USED: [&str; 4] =
+const PUBLIC_FUNCTIONS: [&str; 4] =
     ["hlo_context_create", "hlo_context_destroy", "hlo_context_set_seed", "hlo_last_error"];
 
 /// Returns the part of the static library `whole` that a program needs, as a static library. Every definition
@@ -22,7 +22,7 @@ const USED: [&str; 4] =
 pub fn part(whole: &[u8], interface: &Interface) -> Result<Vec<u8>, PartError> {
     let mut roots = interface.runtime.clone();
     if interface.takes_context() {
-        roots.extend(USED.map(String::from));
+        roots.extend(PUBLIC_FUNCTIONS.map(String::from));
     }
     let machine = match interface.target.architecture() {
         Architecture::X86_64 => (elf::EM_X86_64, "x86_64"),

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub const BAD_POINTER: i32 = 2;
 
 /// The name of the list of the addresses of constants.
-pub(super) const CONSTANTS: &str = "hlo_constants";
+pub(super) const CONSTANT_TABLE_SYMBOL: &str = "hlo_constants";
 
 /// Returns the LLVM IR of the entry. It checks the pointers. If the program needs a context, the entry calls
 /// the host function through the runtime.
@@ -26,17 +26,17 @@ pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
     if interface.arena_bytes > 0 {
         checks.pointer("%arena", ARENA_ALIGNMENT);
     }
-    let lists = format!("ptr %arguments, ptr %results, ptr %arena, ptr @{CONSTANTS}");
+    let lists = format!("ptr %arguments, ptr %results, ptr %arena, ptr @{CONSTANT_TABLE_SYMBOL}");
     let parameters = "ptr, ptr, ptr, ptr, ptr";
     let call = if takes_context {
-        format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN)
+        format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN_SYMBOL)
     } else {
         format!("@{MAIN}(ptr null, {lists})")
     };
-    let _ = writeln!(out, "@{CONSTANTS} = external constant ptr");
+    let _ = writeln!(out, "@{CONSTANT_TABLE_SYMBOL} = external constant ptr");
     let _ = writeln!(out, "declare i32 @{MAIN}({parameters})");
     if takes_context {
-        let _ = writeln!(out, "declare i32 @{}(ptr, {parameters})", super::RUN);
+        let _ = writeln!(out, "declare i32 @{}(ptr, {parameters})", super::RUN_SYMBOL);
     }
     let _ = writeln!(
         out,
@@ -103,7 +103,7 @@ impl Checks {
 }
 
 /// `hlo_rt_parallel_for` of programs for one thread: runs the same chunks one after the other.
-pub(super) const SERIAL_FOR: &str = "
+pub(super) const SERIAL_PARALLEL_FOR: &str = "
 define void @hlo_rt_parallel_for(ptr %context, ptr %body, ptr %list, i64 %iterations, i64 %grain) nounwind {
 entry:
   %some = icmp sgt i64 %iterations, 0

@@ -24,10 +24,10 @@ pub fn header(interface: &Interface) -> String {
         needs = needs(interface),
         link = link_line(interface),
         usage = usage(interface),
-        common = COMMON,
+        common = COMMON_HEADER,
     );
     if interface.takes_context() {
-        out.push_str(RUNTIME);
+        out.push_str(RUNTIME_DECLARATIONS);
         out.push('\n');
     }
     let upper = name.to_ascii_uppercase();
@@ -185,6 +185,6 @@ fn entry_comment(interface: &Interface) -> String {
 }
 
 /// The part that all headers share.
-const COMMON: &str = include_str!("parts/common.h");
+const COMMON_HEADER: &str = include_str!("parts/common.h");
 /// The runtime functions that users call.
-const RUNTIME: &str = include_str!("parts/runtime.h");
+const RUNTIME_DECLARATIONS: &str = include_str!("parts/runtime.h");

@@ -88,7 +88,7 @@ impl Interface {
 
     /// Returns whether the program calls functions that need a context.
     pub fn takes_context(&self) -> bool {
-        self.runtime.iter().any(|f| f == super::RUN)
+        self.runtime.iter().any(|f| f == super::RUN_SYMBOL)
     }
 
     /// Returns the libraries that the object must be linked with, as arguments of a C compiler.

@@ -22,7 +22,7 @@ pub use rust::binding;
 pub use target::{Architecture, Target, TargetError};
 
 use crate::builder::{ModuleBuilder, SourceFile};
-use crate::compile::{COMPILER_STACK, Host, Part, internal, partition, plan_module};
+use crate::compile::{COMPILER_STACK_BYTES, Host, Part, internal, partition, plan_module};
 use crate::executable::ARENA_ALIGNMENT;
 use crate::host::{Watching, collect_all_runtime, emit_host_with};
 use crate::jit::{self, Effort, TargetMachine};
@@ -39,10 +39,10 @@ use object::{Object, ObjectSymbol};
 use std::sync::Arc;
 
 /// The runtime function that runs a host function with a context.
-pub(crate) const RUN: &str = "hlo_rt_run";
+pub(crate) const RUN_SYMBOL: &str = "hlo_rt_run";
 
 /// The runtime functions that need no context.
-const CONTEXT_FREE: [&str; 2] = ["hlo_rt_addresses", "hlo_rt_copies"];
+const CONTEXT_FREE_FUNCTIONS: [&str; 2] = ["hlo_rt_addresses", "hlo_rt_copies"];
 
 /// Options of an ahead-of-time compilation.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ pub fn compile(
 ) -> Result<Program, Vec<Diag>> {
     let no_thread = || internal("there is no thread to compile on".into());
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
+        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES);
         let thread = thread.spawn_scoped(scope, || compile_here(given, prepared, options));
         thread.map_err(|_| no_thread())?.join().unwrap_or_else(|_| Err(no_thread()))
     })
@@ -188,12 +188,12 @@ fn finish(
         linker.replace_function(c"hlo_rt_dot", "hlo_rt_dot_narrow");
     }
     if !options.parallel && linker.needs(c"hlo_rt_parallel_for") {
-        linker.add_text(entry::SERIAL_FOR)?;
+        linker.add_text(entry::SERIAL_PARALLEL_FOR)?;
     }
-    let takes_context = linker.needs_other("hlo_rt_", &CONTEXT_FREE);
+    let takes_context = linker.needs_other("hlo_rt_", &CONTEXT_FREE_FUNCTIONS);
     linker.add_text(&entry::text(interface, takes_context))?;
     let constants: Vec<&[u8]> = plan.constants.iter().map(|c| &c.bytes[..]).collect();
-    linker.define_constants(entry::CONSTANTS, &constants, ARENA_ALIGNMENT as u32)?;
+    linker.define_constants(entry::CONSTANT_TABLE_SYMBOL, &constants, ARENA_ALIGNMENT as u32)?;
     linker.internalize(&interface.name, machine)?;
     linker.object(machine)
 }

@@ -336,9 +336,9 @@ impl<'c> Builder<'c> {
 impl<'c> Builder<'c> {
     /// Returns the address `base + index * size_of(element)`. `element` is the type in memory.
     pub fn gep(&self, base: V<'c>, index: V<'c>, element: Type<'c>) -> V<'c> {
-        const DYNAMIC: i32 = i32::MIN;
+        const DYNAMIC_INDEX: i32 = i32::MIN;
         let attributes = [
-            self.named("rawConstantIndices", DenseI32ArrayAttribute::new(self.context, &[DYNAMIC])),
+            self.named("rawConstantIndices", DenseI32ArrayAttribute::new(self.context, &[DYNAMIC_INDEX])),
             self.named("elem_type", TypeAttribute::new(element)),
             // inbounds: every index that the code generator computes is within its buffer.
             self.named("noWrapFlags", IntegerAttribute::new(self.int(32), 3)),

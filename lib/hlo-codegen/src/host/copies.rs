@@ -7,13 +7,13 @@ use crate::builder::V;
 use hlo_runtime::CopyPlace;
 
 /// `hlo_rt_copies(parameters, outputs, constants, arena, table, count)`.
-pub(super) const SYMBOL: &str = "hlo_rt_copies";
+pub(super) const COPIES_SYMBOL: &str = "hlo_rt_copies";
 
 /// `hlo_rt_addresses(parameters, outputs, constants, arena, table, list, count)`.
-pub(super) const ADDRESSES: &str = "hlo_rt_addresses";
+pub(super) const ADDRESSES_SYMBOL: &str = "hlo_rt_addresses";
 
 /// Minimum number of copies or addresses for a table. Fewer become code.
-pub(super) const MIN_TABLE: usize = 64;
+pub(super) const MIN_TABLE_ENTRIES: usize = 64;
 
 /// Number of words of a `CopyEntry`.
 const ENTRY_WORDS: usize = 5;
@@ -26,7 +26,7 @@ pub(super) fn parts(steps: &[Step<BufferRef>]) -> impl Iterator<Item = &[Step<Bu
 
 /// Returns whether one of the [`parts`] becomes a table.
 pub(super) fn is_table(part: &[Step<BufferRef>]) -> bool {
-    part.len() >= MIN_TABLE && matches!(part.first(), Some(Step::Copy { .. }))
+    part.len() >= MIN_TABLE_ENTRIES && matches!(part.first(), Some(Step::Copy { .. }))
 }
 
 /// Returns the words of the table for one of the [`parts`], or `None` if it is not a run of copies or is too
@@ -59,7 +59,7 @@ fn place(buffer: BufferRef) -> [i64; 2] {
 
 /// Returns the words of the table for a list of addresses, or `None` if the list is short.
 pub(super) fn addresses(buffers: impl ExactSizeIterator<Item = BufferRef>) -> Option<Vec<i64>> {
-    (buffers.len() >= MIN_TABLE).then(|| buffers.flat_map(place).collect())
+    (buffers.len() >= MIN_TABLE_ENTRIES).then(|| buffers.flat_map(place).collect())
 }
 
 /// Calls `found` for every table of copies in the steps.
@@ -109,7 +109,7 @@ impl<'c> Host<'_, 'c> {
         let table = self.program.descriptors.get(words).map_or_else(|| b.null(), |name| b.address_of(name));
         let [params, outputs, constants] = self.lists;
         let count = b.index((words.len() / ENTRY_WORDS) as i64);
-        b.call(SYMBOL, &[params, outputs, constants, self.arena, table, count], None);
+        b.call(COPIES_SYMBOL, &[params, outputs, constants, self.arena, table, count], None);
     }
 
     /// Emits code that writes the addresses of buffers to a list.
@@ -124,6 +124,6 @@ impl<'c> Host<'_, 'c> {
         let table = self.program.descriptors.get(&words).map_or_else(|| b.null(), |name| b.address_of(name));
         let [params, outputs, constants] = self.lists;
         let count = b.index(buffers.len() as i64);
-        b.call(ADDRESSES, &[params, outputs, constants, self.arena, table, to, count], None);
+        b.call(ADDRESSES_SYMBOL, &[params, outputs, constants, self.arena, table, to, count], None);
     }
 }

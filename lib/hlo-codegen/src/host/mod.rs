@@ -13,7 +13,7 @@ use crate::builder::{Binary, Builder, IntPredicate, Label, ModuleBuilder, Pointe
 use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{combiner, comparator, emit_kernel};
 use hlo_ir::diag::Diag;
-use hlo_ir::watch::{AT, STOP, Watch};
+use hlo_ir::watch::{POSITION_WORD, STOP_WORD, Watch};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module};
 use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
@@ -27,7 +27,7 @@ pub const MAIN: &str = "hlo_main";
 
 /// Maximum number of addresses that are loaded at the start of a function. A function with more loads each
 /// address where it is used, because they would not fit into registers.
-const MAX_LOADED: usize = 64;
+const MAX_PRELOADED_ADDRESSES: usize = 64;
 
 /// Returns the parameters of a function of the plan, or of a part of one. The host function omits the last
 /// one, the counters.
@@ -44,7 +44,7 @@ fn function_name(number: usize) -> String {
 }
 
 /// Maximum size in bytes of a copy that becomes one load and one store.
-const SMALL_COPY: u64 = 8;
+const MAX_INLINE_COPY_BYTES: u64 = 8;
 
 /// Whether another thread can read the program's position and stop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn declare_kernels(functions: &ModuleBuilder<'_>, kernels: &KernelTable) {
 
 /// Declares the runtime functions that the plan calls.
 fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &KernelTable) {
-    let mut names = BTreeSet::from(["hlo_rt_watch", copies::ADDRESSES]);
+    let mut names = BTreeSet::from(["hlo_rt_watch", copies::ADDRESSES_SYMBOL]);
     collect_all_runtime(plan, &mut |call| {
         names.insert(call.symbol);
     });
@@ -140,7 +140,7 @@ fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &Ker
     }
     for steps in plan.bodies() {
         copies::for_each_table(steps, &mut |_| {
-            names.insert(copies::SYMBOL);
+            names.insert(copies::COPIES_SYMBOL);
         });
     }
     for symbol in hlo_runtime::symbols().iter().filter(|s| names.contains(s.name)) {
@@ -331,7 +331,8 @@ impl<'a, 'c> Host<'a, 'c> {
         for_each_buffer(steps, &mut |buffer| {
             seen.insert(buffer);
         });
-        let few = seen.iter().filter(|b| !matches!(b, BufferRef::Arena(_))).count() <= MAX_LOADED;
+        let few =
+            seen.iter().filter(|b| !matches!(b, BufferRef::Arena(_))).count() <= MAX_PRELOADED_ADDRESSES;
         let outside = if few {
             seen.into_iter().filter_map(|r| Some((r, outside(b, lists, r)?))).collect()
         } else {
@@ -369,7 +370,7 @@ impl<'a, 'c> Host<'a, 'c> {
             },
             failed,
             next_use: Cell::new(first_use),
-            room: Cell::new(parts::ROOM),
+            room: Cell::new(parts::MAX_FUNCTION_SIZE),
             fits: Cell::new(false),
         }
     }
@@ -469,7 +470,7 @@ impl<'a, 'c> Host<'a, 'c> {
     fn copy(&self, from: BufferRef, to: BufferRef, bytes: u64) {
         let b = self.b;
         let target = self.address(to);
-        if bytes <= SMALL_COPY && bytes.is_power_of_two() {
+        if bytes <= MAX_INLINE_COPY_BYTES && bytes.is_power_of_two() {
             let ty = b.int(8 * bytes as u32);
             b.store(self.scalar(from, ty), target);
             return;
@@ -493,7 +494,7 @@ impl<'a, 'c> Host<'a, 'c> {
     /// Stores the current instruction for the watcher.
     fn note(&self, instruction: InstrId) {
         let (b, Some(watch)) = (self.b, self.watch) else { return };
-        let word = b.gep(watch, b.index(AT as i64), b.int(32));
+        let word = b.gep(watch, b.index(POSITION_WORD as i64), b.int(32));
         b.store_volatile(b.const_int(b.int(32), i64::from(Watch::place(instruction))), word);
     }
 
@@ -501,7 +502,7 @@ impl<'a, 'c> Host<'a, 'c> {
     fn look_up(&self) {
         let b = self.b;
         let (Some(failed), Some(watch)) = (self.failed, self.watch) else { return };
-        let word = b.gep(watch, b.index(STOP as i64), b.int(32));
+        let word = b.gep(watch, b.index(STOP_WORD as i64), b.int(32));
         let stop = b.load_volatile(b.int(32), word);
         let next = b.label();
         b.branch(b.cmpi(IntPredicate::Eq, stop, b.const_int(b.int(32), 0)), next, failed);

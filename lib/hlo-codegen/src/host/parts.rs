@@ -9,10 +9,10 @@ use hlo_plan::{BufferRef, Step};
 use std::ops::Range;
 
 /// Maximum size of a function, in approximate LLVM instructions.
-pub(super) const ROOM: usize = 2048;
+pub(super) const MAX_FUNCTION_SIZE: usize = 2048;
 /// Minimum size of a range of steps that becomes a separate function. A smaller one only does if it does not
 /// fit into the calling function.
-const LEAST: usize = 64;
+const MIN_OUTLINED_SIZE: usize = 64;
 
 /// Estimates the number of LLVM instructions of steps. Lists must be passed in order, because the estimate
 /// consumes the kernel calls.
@@ -55,14 +55,14 @@ impl Sizes<'_> {
         out
     }
 
-    /// Splits the steps into ranges of size up to [`ROOM`], and returns their sizes. A larger step gets a
-    /// range of its own.
+    /// Splits the steps into ranges of size up to [`MAX_FUNCTION_SIZE`], and returns their sizes. A larger
+    /// step gets a range of its own.
     fn split(&mut self, steps: &[Step<BufferRef>]) -> Vec<(Range<usize>, usize)> {
         let mut out: Vec<(Range<usize>, usize)> = Vec::new();
         let mut at = 0;
         for (count, more) in self.units(steps) {
             match out.last_mut() {
-                Some((range, size)) if *size + more <= ROOM => {
+                Some((range, size)) if *size + more <= MAX_FUNCTION_SIZE => {
                     *range = range.start..at + count;
                     *size += more;
                 }
@@ -76,7 +76,7 @@ impl Sizes<'_> {
 
 /// Returns the size of code for `count` addresses, loaded one by one or through a table.
 fn addresses(count: usize) -> usize {
-    if count < copies::MIN_TABLE { 2 * count } else { 8 }
+    if count < copies::MIN_TABLE_ENTRIES { 2 * count } else { 8 }
 }
 
 impl<'c> Host<'_, 'c> {
@@ -95,8 +95,8 @@ impl<'c> Host<'_, 'c> {
         for (range, size) in sizes().split(steps) {
             let part = &steps[range];
             match size {
-                _ if size > ROOM => self.in_line(part)?,
-                _ if size < LEAST && size <= self.room.get() => self.measured(part, size)?,
+                _ if size > MAX_FUNCTION_SIZE => self.in_line(part)?,
+                _ if size < MIN_OUTLINED_SIZE && size <= self.room.get() => self.measured(part, size)?,
                 _ => self.call_part(part)?,
             }
         }

@@ -10,7 +10,7 @@ const MAX_PIECES: usize = 8;
 /// Maximum number of visits in the search for pieces.
 const MAX_VISITS: usize = 10_000;
 /// Minimum number of iterations of a loop that is split.
-const MIN_SIZE: i64 = 16;
+const MIN_SPLIT_ITERATIONS: i64 = 16;
 
 /// An index of an instruction as `variable + offset`, where `variable` is the loop's. The value is `offset`,
 /// or `None` if the index does not have this form.
@@ -19,7 +19,7 @@ type Along = Option<i64>;
 /// Returns the ends of the pieces of a loop over dimension `d` of the results. The last end is `size`. The
 /// edges of pads and the seams of concatenates are at the ends of pieces.
 pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
-    if size < MIN_SIZE {
+    if size < MIN_SPLIT_ITERATIONS {
         return vec![size];
     }
     let mut cuts = BTreeSet::new();

@@ -17,20 +17,20 @@ use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
 /// Number of rows of a block, which are added to the same accumulators sequentially.
-const ROWS: i64 = 64;
+const BLOCK_ROWS: i64 = 64;
 
 /// Target number of tiles to share among threads. It does not depend on the number of threads.
-const TILES: i64 = 8;
+const TARGET_TILES: i64 = 8;
 
 /// Limits of the number of columns of a tile. The minimum is a few cache lines per row. With the maximum, all
 /// levels of blocks stay in cache. The number is a multiple of whole vectors.
-const LEAST_TILE: i64 = 128;
-const MOST_TILE: i64 = 1024;
-const VECTORS: i64 = 64;
+const MIN_TILE_COLUMNS: i64 = 128;
+const MAX_TILE_COLUMNS: i64 = 1024;
+const TILE_COLUMN_MULTIPLE: i64 = 64;
 
 /// Pairs of the maximum work per element and the number of rows that are read together. Rows are far apart in
 /// memory. Reading several of them together overlaps the memory accesses for one accumulator.
-const TOGETHER: [(i64, i64); 2] = [(12, 8), (48, 4)];
+const ROWS_PER_PASS: [(i64, i64); 2] = [(12, 8), (48, 4)];
 
 /// The division of a column reduction into tiles: see [`plan`].
 pub struct ColumnPlan {
@@ -68,8 +68,10 @@ pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
 /// Returns the number of columns of a tile, given the number of columns and the number of other independent
 /// parts.
 pub fn tile_size(columns: i64, others: i64) -> i64 {
-    let wanted = columns / (TILES / others.max(1)).max(1);
-    (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns)
+    let wanted = columns / (TARGET_TILES / others.max(1)).max(1);
+    (wanted / TILE_COLUMN_MULTIPLE * TILE_COLUMN_MULTIPLE)
+        .clamp(MIN_TILE_COLUMNS, MAX_TILE_COLUMNS)
+        .min(columns)
 }
 
 /// Returns the first column of a tile and its number of columns. The last tile may have fewer.
@@ -107,7 +109,7 @@ pub fn emit<'c>(
     let levels = if is_sum { 1 + depth(&rows) } else { 1 };
     let accumulators = (0..levels).map(|_| cx.stack_array(ty, plan.tile)).collect();
     let weight = super::cost_per_element(cx.body);
-    let together = TOGETHER.iter().find(|(work, _)| weight <= *work).map_or(1, |&(_, rows)| rows);
+    let together = ROWS_PER_PASS.iter().find(|(work, _)| weight <= *work).map_or(1, |&(_, rows)| rows);
     let (tile, minor) = (plan.tile, plan.minor);
     let columns = Columns { cx, parts, ty, is_sum, reduced, accumulators, tile, minor, together };
     let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
@@ -124,10 +126,10 @@ pub fn emit<'c>(
 /// Returns the number of levels of blocks above the lowest in a sum over nested loops.
 fn depth(sizes: &[i64]) -> usize {
     let inside = |sizes: &[i64]| sizes.iter().fold(1, |n: i64, &s| n.saturating_mul(s));
-    let Some((&outer, inner)) = sizes.split_first().filter(|_| inside(sizes) > ROWS) else { return 0 };
+    let Some((&outer, inner)) = sizes.split_first().filter(|_| inside(sizes) > BLOCK_ROWS) else { return 0 };
     let (mut length, mut levels) = (outer, 0);
-    while length.saturating_mul(inside(inner)) > ROWS && length > 1 {
-        length = step_size(length, (ROWS / inside(inner)).max(1));
+    while length.saturating_mul(inside(inner)) > BLOCK_ROWS && length > 1 {
+        length = step_size(length, (BLOCK_ROWS / inside(inner)).max(1));
         levels += 1;
     }
     levels + if length == 1 { depth(inner) } else { 0 }
@@ -261,7 +263,7 @@ impl<'c> Columns<'_, '_, 'c> {
         at: &mut Vec<Idx<'c>>,
     ) -> Result<(), Refusal> {
         match spans.split_first() {
-            Some((outer, inner)) if self.is_sum && elements(spans) > ROWS => {
+            Some((outer, inner)) if self.is_sum && elements(spans) > BLOCK_ROWS => {
                 let size = outer.size();
                 self.range(level, tile, (size, size), outer.bounds(self.cx.b), inner, at)
             }
@@ -280,7 +282,7 @@ impl<'c> Columns<'_, '_, 'c> {
         at: &mut Vec<Idx<'c>>,
     ) -> Result<(), Refusal> {
         let (b, inside) = (self.cx.b, elements(inner));
-        if length.saturating_mul(inside) <= ROWS {
+        if length.saturating_mul(inside) <= BLOCK_ROWS {
             let mut spans = vec![Span::part(size, lower, upper)];
             spans.extend_from_slice(inner);
             return self.block(level, tile, &spans, at);
@@ -291,7 +293,7 @@ impl<'c> Columns<'_, '_, 'c> {
             at.pop();
             return done;
         }
-        let step = step_size(length, (ROWS / inside).max(1));
+        let step = step_size(length, (BLOCK_ROWS / inside).max(1));
         b.for_loop(lower, upper, step, |start| {
             let end = b.binary(Binary::Smin, b.index_add(start, b.index(step)), upper);
             self.cx.scoped(|| {

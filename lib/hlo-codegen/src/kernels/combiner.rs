@@ -15,7 +15,7 @@ use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
 use hlo_plan::Refusal;
 
 /// Number of elements that are combined at a time.
-const BLOCK: i64 = 256;
+const BLOCK_ELEMENTS: i64 = 256;
 
 /// The combination of elements of one type.
 struct Combination<'m> {
@@ -62,12 +62,12 @@ impl Combination<'_> {
         let &[members, count, result, elements] = args else {
             return Err("internal error: a combiner has four parameters".into());
         };
-        let block = b.alloca(elem::memory_type(b, self.held), BLOCK);
+        let block = b.alloca(elem::memory_type(b, self.held), BLOCK_ELEMENTS);
         let zero = b.index(0);
-        b.for_loop(zero, elements, BLOCK, |start| {
+        b.for_loop(zero, elements, BLOCK_ELEMENTS, |start| {
             let left = b.index_sub(elements, start);
-            let is_last = b.cmpi(IntPredicate::Slt, left, b.index(BLOCK));
-            let n = b.select(is_last, left, b.index(BLOCK));
+            let is_last = b.cmpi(IntPredicate::Slt, left, b.index(BLOCK_ELEMENTS));
+            let n = b.select(is_last, left, b.index(BLOCK_ELEMENTS));
             let element = elem::memory_type(b, self.from);
             let operand = |member: V<'c>| {
                 let address = b.load(b.ptr(), b.gep(members, member, b.ptr()));

@@ -12,10 +12,10 @@ use hlo_ir::attr::WindowDim;
 /// Minimum number of a window's elements along a dimension for which the loop is clipped to the array. In
 /// shorter loops, each element is tested instead. LLVM unrolls such loops and vectorises the surrounding
 /// loop.
-const MIN_CLIPPED: i64 = 16;
+const MIN_CLIPPED_ELEMENTS: i64 = 16;
 
 /// Windows with more elements are clipped along every dimension, even a short one.
-const MAX_TESTED: i64 = 4096;
+const MAX_TESTED_ELEMENTS: i64 = 4096;
 
 /// The loops over a window at one position.
 pub struct CoveredLoops<'c> {
@@ -53,7 +53,7 @@ impl<'c> CoveredLoops<'c> {
             let (counter, span) = if is_empty {
                 (Counter::Taps, Span::part(window.size, cx.b.index(0), cx.b.index(0)))
             } else {
-                walk(cx, &window, size, start, taps > MAX_TESTED)
+                walk(cx, &window, size, start, taps > MAX_TESTED_ELEMENTS)
             };
             Along { window, size, start, span, counter }
         };
@@ -95,7 +95,7 @@ fn walk<'c>(
     let first = i128::from(w.pad_low);
     let last = first + i128::from(last_position(w, size));
     let is_within = i128::from(start.lo) >= first && i128::from(start.hi.saturating_add(reach)) <= last;
-    if (w.size < MIN_CLIPPED && !always) || (is_within && w.lhs_dilate == 1) {
+    if (w.size < MIN_CLIPPED_ELEMENTS && !always) || (is_within && w.lhs_dilate == 1) {
         return (Counter::Taps, Span::whole(w.size));
     }
     let zero = b.index(0);

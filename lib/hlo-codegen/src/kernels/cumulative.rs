@@ -21,13 +21,13 @@ use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Module, Op};
 use hlo_plan::Refusal;
 
 /// Minimum length of a window. Shorter ones are unrolled.
-const LEAST: i64 = 8;
+const MIN_WINDOW_LENGTH: i64 = 8;
 
 /// Maximum number of arrays that are reduced together. Each has a tile of totals on the stack.
-const MOST_OPERANDS: usize = 8;
+const MAX_OPERANDS: usize = 8;
 
 /// Number of lines that are processed together, so that their dependent operations overlap.
-const TOGETHER: i64 = 4;
+const INTERLEAVED_LINES: i64 = 4;
 
 /// The division of a cumulative reduction into iterations.
 pub struct Plan {
@@ -58,7 +58,7 @@ pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
     let operand = array(module, *module[id].operands.first()?).ok()?;
     let Cumulative { dimension, length, backwards } = cumulative(&attrs.window, &operand.dims)?;
     let has_elements = operand.element_count() > 0;
-    if length < LEAST || !has_elements || module[id].operands.len() > 2 * MOST_OPERANDS {
+    if length < MIN_WINDOW_LENGTH || !has_elements || module[id].operands.len() > 2 * MAX_OPERANDS {
         return None;
     }
     let order = operand.minor_to_major();
@@ -82,7 +82,7 @@ pub fn is_whole(body: &Body<'_>, root: InstrId) -> bool {
 
 /// Returns the number of elements of a block of a sum of `length` elements.
 fn block(length: i64) -> i64 {
-    let mut block = LEAST;
+    let mut block = MIN_WINDOW_LENGTH;
     while block.saturating_mul(block) < length {
         block *= 2;
     }
@@ -104,10 +104,12 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan, begin: V<'c>, end: V<'c>) -
     match plan.minor {
         Some(tiles) => run.tiles(tiles, begin, end),
         None => {
-            let together = b.index(TOGETHER);
+            let together = b.index(INTERLEAVED_LINES);
             let groups = b.binary(Binary::Divsi, b.index_sub(end, begin), together);
             let next = b.index_add(begin, b.index_mul(groups, together));
-            b.for_loop(begin, next, TOGETHER, |first| cx.scoped(|| run.lines(first, TOGETHER)))?;
+            b.for_loop(begin, next, INTERLEAVED_LINES, |first| {
+                cx.scoped(|| run.lines(first, INTERLEAVED_LINES))
+            })?;
             b.for_loop(next, end, 1, |first| cx.scoped(|| run.lines(first, 1)))
         }
     }

@@ -7,7 +7,7 @@ use super::index::{self, Idx};
 use super::tiling;
 use crate::builder::{Binary, V};
 use crate::elem;
-use hlo_analysis::cost_model::ENOUGH_ITERATIONS;
+use hlo_analysis::cost_model::TARGET_PARALLEL_ITERATIONS;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
@@ -30,7 +30,7 @@ pub struct LoopPlan {
 }
 
 /// Side length of a tile: a few dozen cache lines, which the first-level cache can store.
-const TILE: i64 = 32;
+const TILE_SIDE: i64 = 32;
 /// Distance of a tile's rows on the stack. It is odd, so that a column uses different cache banks.
 const TILE_STRIDE: i64 = 33;
 /// Maximum number of results whose tiles are kept on the stack, with at most 16 KiB each.
@@ -43,7 +43,7 @@ impl LoopPlan {
             shape.minor_to_major().into_iter().rev().filter(|&d| shape.dims[d] != 1).collect();
         let mut split = 0;
         let mut iterations = 1i64;
-        while split < order.len() && iterations < ENOUGH_ITERATIONS {
+        while split < order.len() && iterations < TARGET_PARALLEL_ITERATIONS {
             let last = split + 1 == order.len();
             // The innermost loop stays whole, so that it is vectorised, unless there is no other loop to
             // share.
@@ -100,7 +100,7 @@ impl LoopPlan {
         let split = order.len();
         let others: i64 = order.iter().map(|&k| self.dims[k]).product();
         order.extend([e, d]);
-        let tiles = (self.dims[e] + TILE - 1) / TILE;
+        let tiles = (self.dims[e] + TILE_SIDE - 1) / TILE_SIDE;
         Self { iterations: others * tiles, order, split, tiled: Some((e, d)), ..self }
     }
 
@@ -215,7 +215,7 @@ fn emit_tiled<'c>(
     let mut arrays = Vec::new();
     for root in &cx.body.roots {
         let ty = cx.root_shape(root)?.element_type;
-        arrays.push((ty, cx.stack_array(ty, TILE * TILE_STRIDE)));
+        arrays.push((ty, cx.stack_array(ty, TILE_SIDE * TILE_STRIDE)));
     }
     b.for_loop(begin, end, 1, |i| {
         let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
@@ -236,19 +236,19 @@ fn row_of_tiles<'c>(
     arrays: &[(ElementType, V<'c>)],
 ) -> Result<(), Refusal> {
     let b = cx.b;
-    let tiles = (plan.dims[e] + TILE - 1) / TILE;
+    let tiles = (plan.dims[e] + TILE_SIDE - 1) / TILE_SIDE;
     let (others, tile) = position.divide(b, tiles);
     let mut outer = vec![Idx::constant(0); plan.dims.len()];
     index::set_along(b, others, &plan.dims, &plan.order[..plan.split], &mut outer);
     let end_of = |start: V<'c>, size: i64| {
-        let (tile, size) = (b.index(TILE), b.index(size));
+        let (tile, size) = (b.index(TILE_SIDE), b.index(size));
         b.binary(Binary::Smin, b.index_add(start, tile), size)
     };
-    let e_start = tile.times(b, TILE).emit(b);
+    let e_start = tile.times(b, TILE_SIDE).emit(b);
     let e_end = end_of(e_start, plan.dims[e]);
     let (zero, all) = (b.index(0), b.index(plan.dims[d]));
     let stride = b.index(TILE_STRIDE);
-    b.for_loop(zero, all, TILE, |d_start| {
+    b.for_loop(zero, all, TILE_SIDE, |d_start| {
         let d_end = end_of(d_start, plan.dims[d]);
         let visit = |i: V<'c>, j: V<'c>, body: TileStep<'_, 'c>| {
             cx.scoped(|| {

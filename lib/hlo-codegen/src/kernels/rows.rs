@@ -14,9 +14,9 @@ use hlo_plan::Refusal;
 use std::collections::HashSet;
 
 /// Maximum number of elements of a row that a kernel keeps on the stack.
-const MAX_ROW: i64 = 1 << 16;
+const MAX_ROW_ELEMENTS: i64 = 1 << 16;
 /// Maximum stack size for the rows of one kernel, in bytes.
-const MAX_STACK: i64 = 1 << 19;
+const MAX_STACK_BYTES: i64 = 1 << 19;
 
 /// The plan of a row kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
         .iter()
         .chain(body.sources.keys())
         .all(|&i| module[i].shape.as_array().is_none_or(|a| a.is_row_major()));
-    if !fits || !full_roots || !row_major || row > MAX_ROW || dims.contains(&0) {
+    if !fits || !full_roots || !row_major || row > MAX_ROW_ELEMENTS || dims.contains(&0) {
         return None;
     }
     let leading = dims[..split].to_vec();
@@ -79,7 +79,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
         let operand = module[r].operands[0];
         let bytes = row * array(module, operand).ok()?.element_type.byte_size() as i64;
         let reused = module.users(operand).len() > 1 || body.roots.iter().any(|r| r.id == operand);
-        if reused && expensive(body, operand) && stack + bytes <= MAX_STACK {
+        if reused && expensive(body, operand) && stack + bytes <= MAX_STACK_BYTES {
             stack += bytes;
             kept.insert(operand);
         }

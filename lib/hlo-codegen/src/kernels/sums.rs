@@ -16,7 +16,7 @@ use hlo_plan::Refusal;
 
 /// Number of elements of a block, which one loop adds up. The block is long enough for the loop to be
 /// vectorised, with a few dozen elements per vector lane.
-const BLOCK: i64 = 2048;
+const BLOCK_ELEMENTS: i64 = 2048;
 /// Number of block sums that are added up to one sum of the next level.
 const FANOUT: i64 = 32;
 
@@ -61,7 +61,7 @@ pub fn summed_spans<'c>(
     body: LoopStep<'_, 'c>,
 ) -> Result<Elem<'c>, Refusal> {
     let sum = Sum { cx, ty };
-    if elements(spans) <= BLOCK {
+    if elements(spans) <= BLOCK_ELEMENTS {
         return sum.block(spans, init, index, body);
     }
     let all = sum.nest(spans, index, body)?;
@@ -117,7 +117,7 @@ impl<'c> Sum<'_, '_, 'c> {
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
     ) -> Result<Elem<'c>, Refusal> {
-        let Some((outer, inner)) = spans.split_first().filter(|_| elements(spans) > BLOCK) else {
+        let Some((outer, inner)) = spans.split_first().filter(|_| elements(spans) > BLOCK_ELEMENTS) else {
             return self.block(spans, nothing(self.cx, self.ty), index, body);
         };
         let range = Range { bounds: outer.bounds(self.cx.b), length: outer.size(), exact: !outer.is_part() };
@@ -135,7 +135,7 @@ impl<'c> Sum<'_, '_, 'c> {
     ) -> Result<Elem<'c>, Refusal> {
         let (b, [lower, upper]) = (self.cx.b, range.bounds);
         let inside = elements(inner);
-        if range.length.saturating_mul(inside) <= BLOCK {
+        if range.length.saturating_mul(inside) <= BLOCK_ELEMENTS {
             let spans: Vec<_> =
                 std::iter::once(Span::part(size, lower, upper)).chain(inner.iter().copied()).collect();
             return self.block(&spans, nothing(self.cx, self.ty), index, body);
@@ -146,7 +146,7 @@ impl<'c> Sum<'_, '_, 'c> {
             index.pop();
             return sum;
         }
-        let step = step_size(range.length, (BLOCK / inside).max(1));
+        let step = step_size(range.length, (BLOCK_ELEMENTS / inside).max(1));
         let exact = range.exact && range.length % step == 0;
         let sum = b.for_carry(lower, upper, step, &nothing(self.cx, self.ty).flatten(), |start, sum| {
             self.cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {

@@ -22,11 +22,11 @@ const EXP_F64: [f64; 11] = [
 ];
 
 /// The `f32` and `f64` numbers whose addition rounds to an integer.
-const ROUNDER: (f64, f64) = (12582912.0, 6755399441055744.0);
+const ROUNDING_CONSTANTS: (f64, f64) = (12582912.0, 6755399441055744.0);
 
 /// Returns the number whose addition rounds to an integer.
 pub(super) fn rounder<'a, 'c>(like: F<'a, 'c>) -> F<'a, 'c> {
-    like.lit(like.pick(ROUNDER.0, ROUNDER.1))
+    like.lit(like.pick(ROUNDING_CONSTANTS.0, ROUNDING_CONSTANTS.1))
 }
 
 /// Emits `x * factor` rounded to an integer, as a float and as an integer. The product must be below 2^22
@@ -61,7 +61,7 @@ impl<'a, 'c> Power<'a, 'c> {
     /// Returns the number whose addition rounds to an integer. Twice the bias is even, so adding it does not
     /// change the rounding of ties.
     fn magic(like: F<'a, 'c>) -> F<'a, 'c> {
-        like.lit(like.pick(ROUNDER.0, ROUNDER.1) + 2.0 * like.bias() as f64)
+        like.lit(like.pick(ROUNDING_CONSTANTS.0, ROUNDING_CONSTANTS.1) + 2.0 * like.bias() as f64)
     }
 
     /// Emits `n`.

@@ -21,7 +21,7 @@ pub(super) struct Reduced<'a, 'c> {
     pub tail: Option<F<'a, 'c>>,
 }
 
-const WIDTH: i64 = 50;
+const PIECE_BITS: i64 = 50;
 
 /// The 50-bit pieces of 2/π from the highest down, after one zero piece for its integer part.
 const TWO_OVER_PI: [u64; 26] = [
@@ -56,7 +56,7 @@ const TWO_OVER_PI: [u64; 26] = [
 /// Emits the five pieces from number `i` on, as fractions below 1.
 fn pieces<'a, 'c>(i: I<'a, 'c>, like: F<'a, 'c>) -> Vec<F<'a, 'c>> {
     let mut row: Vec<F<'a, 'c>> =
-        TWO_OVER_PI.iter().map(|&p| like.lit(p as f64 * 2f64.powi(-(WIDTH as i32)))).collect();
+        TWO_OVER_PI.iter().map(|&p| like.lit(p as f64 * 2f64.powi(-(PIECE_BITS as i32)))).collect();
     for step in [16usize, 8, 4, 2, 1] {
         let on = (i & step as i64).ne(0);
         // The number of pieces that the remaining steps can still select.
@@ -82,11 +82,11 @@ pub(super) fn reduce<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     let exponent = (x.bits().shift_right(52) & 0x7ff) - (1023 + 4);
     // Division by 50 as 5243 / 2^18, which is exact for all exponents.
     let i = (exponent * 5243).shift_right(18);
-    let y = x * ((i.lit(1023) - i * WIDTH) << 52).as_float(x.ty());
+    let y = x * ((i.lit(1023) - i * PIECE_BITS) << 52).as_float(x.ty());
     let row = pieces(i, x);
     let mut parts = Vec::with_capacity(10);
     for (j, &piece) in row.iter().enumerate() {
-        let weight = 2f64.powi(WIDTH as i32 * (1 - j as i32));
+        let weight = 2f64.powi(PIECE_BITS as i32 * (1 - j as i32));
         let high = y * piece;
         let low = y.fma(piece, -high);
         for (part, large) in [(high * weight, j < 2), (low * weight, j < 1)] {

@@ -21,7 +21,7 @@ const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm
     geev,gees,gehrd,sytrd,hetrd,ormqr,unmqr,gtsv}_ffi";
 
 /// Targets whose routine uses the element type of the first operand.
-const OTHERS: &[(Routine, &str)] = &[
+const OPERAND_TYPED_TARGETS: &[(Routine, &str)] = &[
     (Routine::Perturbed, "tridiagonal_solve_perturbed_ffi"),
     (Routine::Lu, "LuDecomposition"),
     (Routine::Geqrf, "Qr"),
@@ -64,7 +64,7 @@ impl Targets for Routines {
     }
 
     fn names(&self) -> Vec<String> {
-        let others = OTHERS.iter().map(|(_, name)| (*name).into());
+        let others = OPERAND_TYPED_TARGETS.iter().map(|(_, name)| (*name).into());
         let routines = ROUTINES.iter().flat_map(|(_, real, complex)| {
             let named = |letter, name| format!("{PREFIX}{letter}{name}_ffi");
             [named('s', real), named('d', real), named('c', complex), named('z', complex)]
@@ -73,7 +73,7 @@ impl Targets for Routines {
     }
 
     fn listed(&self) -> Vec<String> {
-        OTHERS.iter().map(|(_, name)| (*name).into()).chain([PATTERN.into()]).collect()
+        OPERAND_TYPED_TARGETS.iter().map(|(_, name)| (*name).into()).chain([PATTERN.into()]).collect()
     }
 }
 
@@ -82,7 +82,7 @@ fn target(
     name: &str,
     compute: impl Fn(Plan) -> Result<Arc<Function>, Error> + Send + Sync + 'static,
 ) -> Option<Target> {
-    if let Some(&(routine, _)) = OTHERS.iter().find(|(_, other)| *other == name) {
+    if let Some(&(routine, _)) = OPERAND_TYPED_TARGETS.iter().find(|(_, other)| *other == name) {
         return Some(Target::new(move |site, attributes| {
             let attributes = match routine {
                 Routine::Eigh => eigh_attributes(&site.config)?,
@@ -98,7 +98,7 @@ fn target(
 /// Returns whether JAX uses this name for its library's routines, and no other library does.
 pub fn is_of_jax(name: &str) -> bool {
     let is_other = |(_, other): &(Routine, &str)| other.ends_with("_ffi") && *other == name;
-    OTHERS.iter().any(is_other) || routine(name).is_some()
+    OPERAND_TYPED_TARGETS.iter().any(is_other) || routine(name).is_some()
 }
 
 /// Returns the LAPACK routine with this name, and its element type.

@@ -6,10 +6,10 @@ use super::reflectors::{Reflector, gehrd, ormqr};
 use crate::ops::complex;
 
 /// Maximum number of iterations for one eigenvalue, per row.
-const TURNS: usize = 30;
+const MAX_ITERATIONS_PER_ROW: usize = 30;
 /// Number of iterations after which elements of the size of the whole matrix's rounding errors count as 0.
 /// Blocks of multiple eigenvalues can consist only of rounding errors.
-const PATIENCE: usize = 20;
+const RELAXED_TOLERANCE_ITERATION: usize = 20;
 
 /// Computes `a = q·t·qᴴ` and returns `t` and `q`. `t` is triangular, except that for a real matrix it has a
 /// two-by-two block on its diagonal for each pair of complex eigenvalues. The diagonal elements of a block
@@ -54,7 +54,7 @@ fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, 
     for i in (1..end).rev() {
         let beside = h[(i - 1, i - 1)].size() + h[(i, i)].size();
         let scale = match beside {
-            _ if turns > PATIENCE => norm * h.rows.max(10) as f64,
+            _ if turns > RELAXED_TOLERANCE_ITERATION => norm * h.rows.max(10) as f64,
             0.0 => norm,
             beside => beside,
         };
@@ -95,7 +95,7 @@ impl Triangularize for C {
                 continue;
             }
             turns += 1;
-            if turns > TURNS * n.max(10) {
+            if turns > MAX_ITERATIONS_PER_ROW * n.max(10) {
                 return Err(end);
             }
             let shift = match turns % 10 {
@@ -140,7 +140,7 @@ impl Triangularize for f64 {
                 continue;
             }
             turns += 1;
-            if turns > TURNS * n.max(10) {
+            if turns > MAX_ITERATIONS_PER_ROW * n.max(10) {
                 return Err(end);
             }
             let shifts = shifts(h, end, turns);

@@ -42,12 +42,12 @@ fn decompose<T: Number>(a: &Matrix<T>, (left, right): (usize, usize)) -> Option<
     order.sort_by(|&i, &j| lengths[j].total_cmp(&lengths[i]));
     let values = order.iter().map(|&j| libm::scalbn(lengths[j], scale)).collect();
     let unit = |&j: &usize| b.column(j).iter().map(|z| z.over(lengths[j])).collect::<Vec<T>>();
-    let known: Vec<Vec<T>> = order.iter().filter(|&&j| lengths[j] > LOST).map(unit).collect();
+    let known: Vec<Vec<T>> = order.iter().filter(|&&j| lengths[j] > MIN_COLUMN_LENGTH).map(unit).collect();
     Some(normalized((values, completed(known, m, left), v.select(&order))))
 }
 
 /// Length below which a column's squares underflow. Its direction then does not depend on the matrix.
-const LOST: f64 = 1e-150;
+const MIN_COLUMN_LENGTH: f64 = 1e-150;
 
 /// Makes columns orthogonal to each other by rotations of pairs. Multiplies `v` by the rotations. Returns
 /// false if the iteration does not converge.
@@ -59,7 +59,9 @@ fn make_orthogonal<T: Number>(b: &mut Matrix<T>, v: &mut Matrix<T>) -> bool {
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
             let square = |j: usize| dot(b.column(j), b.column(j)).re();
             let (x, y, g) = (square(p), square(q), dot(b.column(p), b.column(q)));
-            if x.min(y) <= LOST * LOST || g.abs() <= negligible * x.sqrt() * y.sqrt() {
+            if x.min(y) <= MIN_COLUMN_LENGTH * MIN_COLUMN_LENGTH
+                || g.abs() <= negligible * x.sqrt() * y.sqrt()
+            {
                 continue;
             }
             done = false;

@@ -5,7 +5,7 @@ use super::structural::relabel;
 use super::{Result, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_communicator::MAX_OWN_UNDER_WAY;
+use hlo_communicator::MAX_IN_FLIGHT_BYTES_TO_SELF;
 use hlo_ir::attr::{AsyncStartAttrs, ChannelAttrs, OutfeedAttrs};
 use hlo_ir::devices::{ends, transfer_pairs};
 use hlo_ir::effects::{unreceived, unsent};
@@ -112,7 +112,8 @@ pub(super) fn send(
     match others(ev, id)? {
         None => {
             if !ev.channels.entry(attrs.channel_id).or_default().push(id, value.clone()) {
-                let (reason, limit) = (unreceived(ev.module, id), human_bytes(MAX_OWN_UNDER_WAY as u64));
+                let (reason, limit) =
+                    (unreceived(ev.module, id), human_bytes(MAX_IN_FLIGHT_BYTES_TO_SELF as u64));
                 return Err(EvalError::new(format!("{reason} (more than {limit} under way)")));
             }
         }

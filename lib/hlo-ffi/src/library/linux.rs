@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Foreign, Symbol, TABLE, table};
+use super::{Foreign, Symbol, TABLE_SYMBOL, table};
 use crate::typed;
 use hlo_runtime_core::Error;
 
@@ -34,7 +34,7 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 /// The loaded libraries. A library registers its targets only once, even if it is loaded several times.
-static LOADED: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
+static LOADED_LIBRARIES: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
 
 impl Library {
     /// Loads a library.
@@ -46,7 +46,7 @@ impl Library {
             |e: &dyn std::fmt::Display| Error(format!("the library {} can't be loaded: {e}", path.display()));
         // The dynamic linker would search for a bare name among the system's libraries.
         let full = std::fs::canonicalize(path).map_err(|e| failed(&e))?;
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = LOADED_LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = loaded.get(&full) {
             return Ok(library.clone());
         }
@@ -71,7 +71,7 @@ impl Library {
             }
         }
         // SAFETY: guaranteed by the caller.
-        let targets = unsafe { table(library.symbol(TABLE)) }.map_err(|e| failed(&e))?;
+        let targets = unsafe { table(library.symbol(TABLE_SYMBOL)) }.map_err(|e| failed(&e))?;
         library.declared.extend(targets);
         let library = Arc::new(library);
         loaded.insert(full, library.clone());

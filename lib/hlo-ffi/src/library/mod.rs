@@ -58,7 +58,7 @@ struct Entry {
 }
 
 /// The name of the table in a library.
-const TABLE: &str = "hlo_custom_calls";
+const TABLE_SYMBOL: &str = "hlo_custom_calls";
 
 /// Returns the targets in a library's table.
 ///
@@ -67,11 +67,11 @@ const TABLE: &str = "hlo_custom_calls";
 unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
     let (table, bytes) = match symbol {
         Symbol::Data(table, bytes) => (table.cast::<Entry>(), bytes),
-        Symbol::Function(_) => return Err(Error(format!("its `{TABLE}` is a function and no table"))),
+        Symbol::Function(_) => return Err(Error(format!("its `{TABLE_SYMBOL}` is a function and no table"))),
         Symbol::NotItsOwn | Symbol::Missing => return Ok(Vec::new()),
     };
     if !table.is_aligned() {
-        return Err(Error(format!("its `{TABLE}` is not aligned")));
+        return Err(Error(format!("its `{TABLE_SYMBOL}` is not aligned")));
     }
     let mut targets = Vec::new();
     for i in 0..bytes / size_of::<Entry>() {
@@ -84,7 +84,7 @@ unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
             (entry, CStr::from_ptr(entry.name).to_string_lossy().into_owned())
         };
         if entry.function.is_null() {
-            return Err(Error(format!("its `{TABLE}` has no function for `{name}`")));
+            return Err(Error(format!("its `{TABLE_SYMBOL}` has no function for `{name}`")));
         }
         let target = match entry.api_version {
             1 => Foreign::C(ApiVersion::Original, entry.function),
@@ -94,7 +94,7 @@ unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
             4 => Foreign::Typed(unsafe { Handlers::new(entry.function) }),
             other => {
                 return Err(Error(format!(
-                    "its `{TABLE}` has `{name}` with the calling convention {other}, which is none of 1 to 4"
+                    "its `{TABLE_SYMBOL}` has `{name}` with the calling convention {other}, which is none of 1 to 4"
                 )));
             }
         };

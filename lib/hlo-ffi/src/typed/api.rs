@@ -88,14 +88,14 @@ pub(super) struct Registered {
 
 thread_local! {
     /// The targets of the library that this thread is loading.
-    static LOADING: RefCell<Option<Vec<Registered>>> = const { RefCell::new(None) };
+    static LOADING_TARGETS: RefCell<Option<Vec<Registered>>> = const { RefCell::new(None) };
 }
 
 /// Runs `load`, and returns its result and the targets that libraries register meanwhile.
 pub(super) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
-    let before = LOADING.replace(Some(Vec::new()));
+    let before = LOADING_TARGETS.replace(Some(Vec::new()));
     let loaded = load();
-    (loaded, LOADING.replace(before).unwrap_or_default())
+    (loaded, LOADING_TARGETS.replace(before).unwrap_or_default())
 }
 
 unsafe extern "C" fn register(args: *mut Register) -> *mut c_void {
@@ -103,7 +103,7 @@ unsafe extern "C" fn register(args: *mut Register) -> *mut c_void {
     let registered = unsafe {
         Registered { name: text((*args).name), platform: text((*args).platform), bundle: (*args).bundle }
     };
-    LOADING.with_borrow_mut(|loading| match loading {
+    LOADING_TARGETS.with_borrow_mut(|loading| match loading {
         Some(list) => {
             list.push(registered);
             null_mut()
@@ -383,7 +383,7 @@ pub extern "C" fn XLA_FFI_GetApi() -> *const c_void {
 
 /// Keeps the function in programs that link this crate.
 #[used]
-static FOR_LIBRARIES: extern "C" fn() -> *const c_void = XLA_FFI_GetApi;
+static EXPORTED_API: extern "C" fn() -> *const c_void = XLA_FFI_GetApi;
 
 /// Returns a string as a span.
 pub(super) fn span(text: &str) -> Span {

@@ -21,7 +21,7 @@ const GAP_POINT: f64 = 12.0;
 /// The minimum gap between ranks.
 const GAP_Y: f64 = 44.0;
 /// The distance below the lowest box of a rank at which an edge leaves the space of the rank.
-pub(crate) const BELOW: f64 = 2.0;
+pub(crate) const EDGE_EXIT_DISTANCE: f64 = 2.0;
 /// The approximate maximum width of the boxes of a rank. Wider ranks are divided.
 const MAX_WIDTH: f64 = 1800.0;
 /// The maximum number of points of edges between ranks.
@@ -101,12 +101,12 @@ pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, u
     for (&(from, _), route) in edges.iter().zip(&routes) {
         let mut path = vec![(x[from], places[from].y + sizes[from].1)];
         if sizes[from].1 + 0.5 < places[from].bottom - places[from].y {
-            path.push((x[from], places[from].bottom + BELOW));
+            path.push((x[from], places[from].bottom + EDGE_EXIT_DISTANCE));
         }
         for &point in route {
             let r = rank_of_point.get(&point).copied().unwrap_or(0);
             path.push((x[point], tops[r]));
-            path.push((x[point], tops[r] + heights[r] + BELOW));
+            path.push((x[point], tops[r] + heights[r] + EDGE_EXIT_DISTANCE));
         }
         paths.push(path);
     }

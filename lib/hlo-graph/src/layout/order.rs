@@ -6,7 +6,7 @@ use super::Layers;
 /// The number of times that all ranks are sorted.
 const SWEEPS: usize = 24;
 /// The number of sweeps without improvement after which sorting stops.
-const PATIENCE: usize = 6;
+const MAX_STALLED_SWEEPS: usize = 6;
 
 /// Orders the ranks.
 pub(super) fn order(layers: &mut Layers) {
@@ -16,7 +16,7 @@ pub(super) fn order(layers: &mut Layers) {
     let mut fewest = crossings(layers, &place);
     let mut since = 0;
     for sweep in 0..SWEEPS {
-        if fewest == 0 || since >= PATIENCE {
+        if fewest == 0 || since >= MAX_STALLED_SWEEPS {
             break;
         }
         let down = sweep % 2 == 0;

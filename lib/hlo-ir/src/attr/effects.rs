@@ -101,10 +101,10 @@ pub struct Domain {
 }
 
 impl AttrValue for Domain {
-    const INSIDE: Inside = Inside {
+    const BRACE_CONTENTS: Inside = Inside {
         fields: &["kind", "entry", "exit"],
-        parts: &[("entry", Sharding::INSIDE), ("exit", Sharding::INSIDE)],
-        ..Inside::NOTHING
+        parts: &[("entry", Sharding::BRACE_CONTENTS), ("exit", Sharding::BRACE_CONTENTS)],
+        ..Inside::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -112,7 +112,7 @@ impl AttrValue for Domain {
         let (mut kind, mut entry, mut exit) = (None, None, None);
         r.expect("{")?;
         r.items("}", |r| {
-            match r.sub_attribute(Self::INSIDE.fields)? {
+            match r.sub_attribute(Self::BRACE_CONTENTS.fields)? {
                 0 => {
                     let here = r.offset_of_next();
                     let text: HloString = r.string()?;
@@ -169,16 +169,16 @@ pub struct Sparsity {
 const SPARSITY: &[&str] = &["sparsity", "dimension", "stride", "idx"];
 
 impl AttrValue for SparsityConfig {
-    const INSIDE: Inside = Inside {
+    const BRACE_CONTENTS: Inside = Inside {
         fields: &["lhs", "rhs"],
         parts: &[("lhs", Inside::fields(SPARSITY)), ("rhs", Inside::fields(SPARSITY))],
-        ..Inside::NOTHING
+        ..Inside::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();
         r.loose_list("{", "}", |r| {
-            match r.sub_attribute(Self::INSIDE.fields)? {
+            match r.sub_attribute(Self::BRACE_CONTENTS.fields)? {
                 0 => out.lhs = Some(read_sparsity(r)?),
                 _ => out.rhs = Some(read_sparsity(r)?),
             }
@@ -226,7 +226,7 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
 
 impl CustomCallAttrs {
     /// Targets of calls that return their operands unchanged. These calls only affect devices and memory.
-    pub const FORWARDING: &[&str] = &[
+    pub const FORWARDING_TARGETS: &[&str] = &[
         "AssumeGatherIndicesInBound",
         "LayoutConstraint",
         "MoveToDevice",
@@ -248,7 +248,7 @@ impl CustomCallAttrs {
 
     /// Returns whether the call returns its operands unchanged.
     pub fn forwards_operands(&self) -> bool {
-        self.custom_call_target.as_str().is_some_and(|name| Self::FORWARDING.contains(&name))
+        self.custom_call_target.as_str().is_some_and(|name| Self::FORWARDING_TARGETS.contains(&name))
     }
 
     /// Moves the computation of `to_apply` to the called computations, where XLA stores it.

@@ -106,7 +106,7 @@ fn read_profile_type(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
 
 /// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`: fields in any order, with or without commas.
 impl AttrValue for OpMetadata {
-    const INSIDE: Inside = Inside::fields(FIELDS);
+    const BRACE_CONTENTS: Inside = Inside::fields(FIELDS);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();

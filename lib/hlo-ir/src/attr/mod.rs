@@ -107,21 +107,21 @@ pub struct Inside {
 
 impl Inside {
     /// Contents without names.
-    pub const NOTHING: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
+    pub const NO_NAMES: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
 
     /// Creates the contents of a value that is one of the given words, without braces.
     pub const fn word(words: &'static [&'static str]) -> Self {
-        Self { braces: false, words, ..Self::NOTHING }
+        Self { braces: false, words, ..Self::NO_NAMES }
     }
 
     /// Creates the contents of a list of the given words.
     pub const fn words(words: &'static [&'static str]) -> Self {
-        Self { words, ..Self::NOTHING }
+        Self { words, ..Self::NO_NAMES }
     }
 
     /// Creates the contents of a value with the given fields, whose values contain no names.
     pub const fn fields(fields: &'static [&'static str]) -> Self {
-        Self { fields, ..Self::NOTHING }
+        Self { fields, ..Self::NO_NAMES }
     }
 
     /// Returns the contents of the value of a field, or of the braces after a word.
@@ -203,7 +203,7 @@ pub trait AttrValue: Default + PartialEq {
     const WORDS: &'static [&'static str] = &[];
 
     /// The names that may occur between the braces of the value.
-    const INSIDE: Inside = Inside::NOTHING;
+    const BRACE_CONTENTS: Inside = Inside::NO_NAMES;
 
     /// Reads the value. The reader is at its first character.
     ///
@@ -241,7 +241,7 @@ macro_rules! attrs {
                     presence: $crate::attr::Presence::$presence,
                     doc: concat!($($fdoc),*).trim_ascii(),
                     words: <$ty as $crate::attr::AttrValue>::WORDS,
-                    inside: <$ty as $crate::attr::AttrValue>::INSIDE,
+                    inside: <$ty as $crate::attr::AttrValue>::BRACE_CONTENTS,
                 },)*];
                 FIELDS
             }

@@ -72,11 +72,11 @@ const FIELDS: &[&str] = &["replicated", "unreduced", "manual", "metadata"];
 
 impl NamedSharding {
     /// The words and fields that may follow the mesh.
-    pub(super) const INSIDE: Inside = Inside {
+    pub(super) const BRACE_CONTENTS: Inside = Inside {
         words: WholeMesh::WORDS,
         fields: FIELDS,
-        parts: &[("unreduced", Inside::word(UnreducedKind::WORDS)), ("metadata", OpMetadata::INSIDE)],
-        ..Inside::NOTHING
+        parts: &[("unreduced", Inside::word(UnreducedKind::WORDS)), ("metadata", OpMetadata::BRACE_CONTENTS)],
+        ..Inside::NO_NAMES
     };
 
     /// Returns the mesh; `None` if one device has the whole array.

@@ -282,10 +282,10 @@ impl<'a> AttrReader<'a> {
 /// Formats "`a`" or "one of `a`, `b`, …" for an error. Long lists are cut, since the error also suggests the
 /// nearest word.
 fn one_of(words: &[&str]) -> String {
-    const SHOWN: usize = 40;
+    const MAX_LISTED_WORDS: usize = 40;
     let words: Vec<&str> = words.iter().copied().filter(|w| !w.is_empty()).collect();
-    let shown: Vec<String> = words.iter().take(SHOWN).map(|w| format!("`{w}`")).collect();
-    let more = if words.len() > SHOWN { ", …" } else { "" };
+    let shown: Vec<String> = words.iter().take(MAX_LISTED_WORDS).map(|w| format!("`{w}`")).collect();
+    let more = if words.len() > MAX_LISTED_WORDS { ", …" } else { "" };
     match shown.as_slice() {
         [one] => one.clone(),
         _ => format!("one of {}{more}", shown.join(", ")),

@@ -210,14 +210,14 @@ const ITEMS: &[&str] = &[
 ];
 
 /// The items of a sharding without a mesh.
-const MESHLESS: &[&str] = ITEMS.split_at(2).1;
+const MESHLESS_ITEMS: &[&str] = ITEMS.split_at(2).1;
 
 impl Items {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut items = Items { start: r.offset_of_next(), ..Items::default() };
         let mut subgroups = None;
         while !matches!(r.peek(), 0 | b'}') {
-            match r.one_of(MESHLESS)? {
+            match r.one_of(MESHLESS_ITEMS)? {
                 0 => items.replicated = true,
                 1 => items.maximal = true,
                 2 => items.manual = true,
@@ -297,15 +297,15 @@ impl Items {
 
 /// `{replicated}`, `{devices=[2,2]<=[4]}`, `{{replicated}, {manual}}`, ….
 impl AttrValue for Sharding {
-    const INSIDE: Inside = Inside {
+    const BRACE_CONTENTS: Inside = Inside {
         words: ITEMS.split_at(10).0,
         fields: ITEMS.split_at(10).1,
         parts: &[
-            ("mesh", NamedSharding::INSIDE),
+            ("mesh", NamedSharding::BRACE_CONTENTS),
             ("last_tile_dims", Inside::words(Subgroup::WORDS)),
-            ("metadata", OpMetadata::INSIDE),
+            ("metadata", OpMetadata::BRACE_CONTENTS),
         ],
-        ..Inside::NOTHING
+        ..Inside::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {

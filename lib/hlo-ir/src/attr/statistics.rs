@@ -39,13 +39,13 @@ pub struct Statistics {
 }
 
 impl AttrValue for Statistics {
-    const INSIDE: Inside = Inside::fields(&["visualizing_index"]);
+    const BRACE_CONTENTS: Inside = Inside::fields(&["visualizing_index"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut index = None;
         let values = r.list("{", "}", |r| {
             if index.is_none() {
-                r.sub_attribute(Self::INSIDE.fields)?;
+                r.sub_attribute(Self::BRACE_CONTENTS.fields)?;
                 index = Some(r.integer()?);
                 return Ok(None);
             }
@@ -94,15 +94,15 @@ const TOLERANCES: &[&str] = &["atol", "rtol", "ulps"];
 
 /// `{mode=highest}` or `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
 impl AttrValue for ResultAccuracy {
-    const INSIDE: Inside = Inside {
+    const BRACE_CONTENTS: Inside = Inside {
         fields: &["mode", "tolerance"],
         parts: &[("mode", Inside::word(MODES)), ("tolerance", Inside::fields(TOLERANCES))],
-        ..Inside::NOTHING
+        ..Inside::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
-        let accuracy = if r.sub_attribute(Self::INSIDE.fields)? == 0 {
+        let accuracy = if r.sub_attribute(Self::BRACE_CONTENTS.fields)? == 0 {
             match r.one_of_any_case(MODES)? {
                 0 => ResultAccuracy::Default,
                 _ => ResultAccuracy::Highest,

@@ -16,7 +16,7 @@ impl AttrValue for i64 {
 /// `None` if omitted.
 impl<T: AttrValue> AttrValue for Option<T> {
     const WORDS: &'static [&'static str] = T::WORDS;
-    const INSIDE: Inside = T::INSIDE;
+    const BRACE_CONTENTS: Inside = T::BRACE_CONTENTS;
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         T::read(r).map(Some)

@@ -61,7 +61,7 @@ fn reversal(r: &mut AttrReader<'_>) -> Result<(i64, i64), AttrError> {
 
 /// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=… rhs_dilate=… rhs_reversal=…}`.
 impl AttrValue for Window {
-    const INSIDE: Inside =
+    const BRACE_CONTENTS: Inside =
         Inside::fields(&["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -70,7 +70,7 @@ impl AttrValue for Window {
         let mut fields: Vec<(&str, Vec<(i64, i64)>)> = Vec::new();
         r.expect("{")?;
         while !r.eat("}") {
-            let name = Self::INSIDE.fields[r.sub_attribute(Self::INSIDE.fields)?];
+            let name = Self::BRACE_CONTENTS.fields[r.sub_attribute(Self::BRACE_CONTENTS.fields)?];
             if fields.iter().any(|(n, _)| *n == name) || (name == "size" && dims.is_some()) {
                 return Err(r.error_since(start, format!("the window has `{name}=` twice")));
             }

@@ -1,7 +1,7 @@
 //! Names for new computations.
 
 use crate::Module;
-use crate::names::{UNNAMED, sanitized};
+use crate::names::{DEFAULT_STEM, sanitized};
 use std::collections::{HashMap, HashSet};
 
 /// Creates names for new computations that are unique in the module.
@@ -20,7 +20,7 @@ impl ComputationNamer {
 
     /// Returns `base`, [`sanitized`], if it is free, and otherwise `base.N` with the next free number.
     pub fn fresh(&mut self, base: &str) -> String {
-        let base = &*sanitized(if base.is_empty() { UNNAMED } else { base });
+        let base = &*sanitized(if base.is_empty() { DEFAULT_STEM } else { base });
         if self.taken.insert(base.into()) {
             return base.to_owned();
         }

@@ -3,18 +3,18 @@
 use crate::floor_char_boundary;
 
 /// Maximum number of bytes inside brackets. Longer contents are cut.
-const MAX_GROUP: usize = 200;
+const MAX_BRACKET_BYTES: usize = 200;
 /// Number of bytes that are kept of brackets that are cut.
-const KEPT: usize = 100;
+const KEPT_BRACKET_BYTES: usize = 100;
 /// Maximum number of bytes of a whole message.
-const MAX: usize = 2000;
+const MAX_MESSAGE_BYTES: usize = 2000;
 /// The replacement for omitted text.
-const CUT: &str = "…";
+const ELLIPSIS: &str = "…";
 
 /// Returns the text with `…` in place of contents of brackets that are too long, and of the end of a text
 /// that is too long. Linear.
 pub(crate) fn brief(text: String) -> String {
-    if text.len() <= MAX_GROUP {
+    if text.len() <= MAX_BRACKET_BYTES {
         return text;
     }
     let mut out = String::new();
@@ -22,15 +22,15 @@ pub(crate) fn brief(text: String) -> String {
     for (open, close) in long_groups(&text) {
         // Groups inside a cut group are already omitted.
         if open >= at {
-            out.push_str(&text[at..floor_char_boundary(&text, open + KEPT)]);
-            out.push_str(CUT);
+            out.push_str(&text[at..floor_char_boundary(&text, open + KEPT_BRACKET_BYTES)]);
+            out.push_str(ELLIPSIS);
             at = close;
         }
     }
     out.push_str(&text[at..]);
-    if out.len() > MAX {
-        out.truncate(floor_char_boundary(&out, MAX));
-        out.push_str(CUT);
+    if out.len() > MAX_MESSAGE_BYTES {
+        out.truncate(floor_char_boundary(&out, MAX_MESSAGE_BYTES));
+        out.push_str(ELLIPSIS);
     }
     out
 }
@@ -53,7 +53,7 @@ fn long_groups(text: &str) -> Vec<(usize, usize)> {
         // A closing bracket without a match is ignored: it is part of a quotation.
         if let Some(&(start, _)) = open.last().filter(|o| o.1 == wanted) {
             open.pop();
-            if at - start > MAX_GROUP {
+            if at - start > MAX_BRACKET_BYTES {
                 groups.push((start, at));
             }
         }
@@ -70,7 +70,7 @@ mod tests {
     fn long_brackets_are_cut() {
         let shape = format!("({}f32[])", "f32[], ".repeat(100));
         let message = brief(format!("expected `(`, found {shape}, but {{a}} is {shape}."));
-        let cut = format!("{}…)", &shape[..KEPT]);
+        let cut = format!("{}…)", &shape[..KEPT_BRACKET_BYTES]);
         assert_eq!(message, format!("expected `(`, found {cut}, but {{a}} is {cut}."));
         let nested = format!("a{}1{}b", "{(".repeat(1000), ")}".repeat(1000));
         assert_eq!(brief(nested), format!("a{}…}}b", "{(".repeat(50)));

@@ -9,9 +9,9 @@ use std::ops::Range;
 /// Maximum number of bytes of a line. Longer lines are cut.
 const MAX_LINE: usize = 200;
 /// Number of bytes of a cut line that are shown before the first mark.
-const BEFORE_MARK: usize = 60;
+const BYTES_BEFORE_MARK: usize = 60;
 /// The replacement for omitted text.
-const CUT: &str = "…";
+const ELLIPSIS: &str = "…";
 
 /// Replaces characters that would affect a terminal: control characters except tabs and line breaks, and
 /// those that change the text direction. Each is replaced by a character of as many bytes, so positions stay
@@ -71,18 +71,19 @@ impl<'a> Excerpt<'a> {
         if line.len() > MAX_LINE {
             let in_line = marks.iter().map(|m| m.start).filter(|&m| (line.start..=line.end).contains(&m));
             let first = in_line.min().unwrap_or(line.start);
-            shown.start = floor_char_boundary(self.whole, first.saturating_sub(BEFORE_MARK).max(line.start));
+            shown.start =
+                floor_char_boundary(self.whole, first.saturating_sub(BYTES_BEFORE_MARK).max(line.start));
             // Limits the length of the cut line to about `MAX_LINE`.
             shown.end = floor_char_boundary(self.whole, (shown.start + MAX_LINE).min(line.end));
         }
         let start = self.shown.len();
         if shown.start > line.start {
-            self.shown.push_str(CUT);
+            self.shown.push_str(ELLIPSIS);
         }
         let part = self.shown.len();
         self.shown.push_str(&printable(&self.whole[shown.clone()]));
         if shown.end < line.end {
-            self.shown.push_str(CUT);
+            self.shown.push_str(ELLIPSIS);
         }
         self.shown.push('\n');
         self.lines.push(Line { whole: line, shown, start, part });

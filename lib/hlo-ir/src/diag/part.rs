@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Maximum number of bytes of an instruction that are searched. One instruction with an enormous constant may
 /// have many diagnostics.
-const MAX_LOOKED_AT: u32 = 1 << 16;
+const MAX_SEARCHED_BYTES: u32 = 1 << 16;
 
 /// A part of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Part {
     /// Returns the position of the part in `text`, for the instruction at `span`; `None` if the part is
     /// absent.
     pub fn find(self, span: Span, text: &str) -> Option<Span> {
-        let end = span.end.min(span.start.saturating_add(MAX_LOOKED_AT));
+        let end = span.end.min(span.start.saturating_add(MAX_SEARCHED_BYTES));
         let range = clamp(Span { start: span.start, end }, text);
         let instruction = &text[range.clone()];
         let found = match self {

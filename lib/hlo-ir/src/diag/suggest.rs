@@ -32,10 +32,10 @@ pub fn spelt_alike(a: &str, b: &str) -> bool {
 }
 
 /// Maximum number of letters of a name that are compared.
-const COMPARED: usize = 64;
+const MAX_COMPARED_LETTERS: usize = 64;
 
 /// Normalises a name for comparison.
 fn plain(name: &str) -> String {
-    let letters = name.chars().take(COMPARED);
+    let letters = name.chars().take(MAX_COMPARED_LETTERS);
     letters.map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

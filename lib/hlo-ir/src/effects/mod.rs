@@ -49,7 +49,7 @@ struct Channels {
 
 impl Channels {
     /// Larger sets count as all channels.
-    const MAX: usize = 64;
+    const MAX_CHANNELS: usize = 64;
 
     fn is_empty(&self) -> bool {
         self.ids.is_empty() && !self.all
@@ -61,7 +61,7 @@ impl Channels {
 
     fn add(&mut self, other: &Channels) {
         self.ids.extend(&other.ids);
-        self.all |= other.all || self.ids.len() > Self::MAX;
+        self.all |= other.all || self.ids.len() > Self::MAX_CHANNELS;
         if self.all {
             self.ids.clear();
         }
@@ -186,9 +186,9 @@ struct Queue {
 
 impl Queue {
     /// The number of transfers counted for a called computation, which may send any number of times.
-    const MANY: u64 = 1 << 32;
+    const UNKNOWN_TRANSFER_COUNT: u64 = 1 << 32;
     /// Maximum number of waiting instructions to compare.
-    const COMPARED: usize = 64;
+    const MAX_COMPARED_INSTRUCTIONS: usize = 64;
 
     fn new(effects: &Effects, module: &Module, order: Vec<InstrId>) -> Self {
         let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(at, &i)| (i, at)).collect();
@@ -254,7 +254,7 @@ impl Queue {
             }
             None => true,
         };
-        let found = self.waiting.iter().take(Self::COMPARED).copied().find(|at| there(at));
+        let found = self.waiting.iter().take(Self::MAX_COMPARED_INSTRUCTIONS).copied().find(|at| there(at));
         let at = found.or_else(|| self.waiting.first().copied())?;
         self.waiting.remove(&at);
         Some(at)
@@ -266,7 +266,7 @@ impl Queue {
         // One transfer, unless a called computation sends or receives.
         let own = |c: &Channels, other: &Channels| c.ids.len() == 1 && other.is_empty() && !c.all;
         for channel in &does.sends.ids {
-            let n = if own(&does.sends, &does.receives) { 1 } else { Self::MANY };
+            let n = if own(&does.sends, &does.receives) { 1 } else { Self::UNKNOWN_TRANSFER_COUNT };
             let sent = self.sent.entry(*channel).or_default();
             *sent = sent.saturating_add(n);
         }

@@ -12,38 +12,38 @@ pub struct Watch {
 }
 
 /// The index of the word that is not 0 once the run has been told to stop.
-pub const STOP: usize = 0;
+pub const STOP_WORD: usize = 0;
 
 /// The index of the word with the position of the run: one more than the number of an instruction, or 0.
-pub const AT: usize = 1;
+pub const POSITION_WORD: usize = 1;
 
 impl Watch {
     /// Tells the run to stop.
     pub fn stop(&self) {
-        self.words[STOP].store(1, Ordering::Relaxed);
+        self.words[STOP_WORD].store(1, Ordering::Relaxed);
     }
 
     /// Returns whether the run has been told to stop.
     pub fn is_stopped(&self) -> bool {
-        self.words[STOP].load(Ordering::Relaxed) != 0
+        self.words[STOP_WORD].load(Ordering::Relaxed) != 0
     }
 
     /// Stores the instruction that the run has reached.
     pub fn enter(&self, id: InstrId) {
-        self.words[AT].store(Self::place(id), Ordering::Relaxed);
+        self.words[POSITION_WORD].store(Self::place(id), Ordering::Relaxed);
     }
 
     /// Returns the last instruction that the run has reached. It belongs to the module that runs.
     pub fn at(&self) -> Option<InstrId> {
-        self.words[AT].load(Ordering::Relaxed).checked_sub(1).map(|n| InstrId::new(n as usize))
+        self.words[POSITION_WORD].load(Ordering::Relaxed).checked_sub(1).map(|n| InstrId::new(n as usize))
     }
 
-    /// Returns the number of an instruction in the word [`AT`].
+    /// Returns the number of an instruction in the word [`POSITION_WORD`].
     pub fn place(id: InstrId) -> u32 {
         id.index() as u32 + 1
     }
 
-    /// Returns the words [`STOP`] and [`AT`], for compiled code.
+    /// Returns the words [`STOP_WORD`] and [`POSITION_WORD`], for compiled code.
     pub fn words(&self) -> &[AtomicU32; 2] {
         &self.words
     }

@@ -108,7 +108,7 @@ impl Chain {
 impl CommonAttrs {
     /// The attributes that an asynchronous instruction sets both for itself and for the operation that it
     /// runs.
-    const OF_OPERATION: [CommonField; 5] = [
+    const SHARED_ATTRIBUTES: [CommonField; 5] = [
         CommonField::FrontendAttributes,
         CommonField::Statistics,
         CommonField::Origin,
@@ -119,7 +119,7 @@ impl CommonAttrs {
     /// Replaces the attributes that the asynchronous instruction with the attributes `said` sets for its
     /// operation.
     fn take_over(&mut self, said: &CommonAttrs) {
-        for field in Self::OF_OPERATION {
+        for field in Self::SHARED_ATTRIBUTES {
             if !said.is_default(field) {
                 self.copy_field(field, said);
             }

@@ -129,15 +129,15 @@ impl CommonField {
     /// Returns the names that may occur between its braces.
     pub fn inside(self) -> Inside {
         match self {
-            CommonField::Sharding => Sharding::INSIDE,
-            CommonField::Statistics => Statistics::INSIDE,
-            CommonField::ResultAccuracy => ResultAccuracy::INSIDE,
-            CommonField::Metadata => OpMetadata::INSIDE,
+            CommonField::Sharding => Sharding::BRACE_CONTENTS,
+            CommonField::Statistics => Statistics::BRACE_CONTENTS,
+            CommonField::ResultAccuracy => ResultAccuracy::BRACE_CONTENTS,
+            CommonField::Metadata => OpMetadata::BRACE_CONTENTS,
             CommonField::ParameterReplication
             | CommonField::FrontendAttributes
             | CommonField::ControlPredecessors
             | CommonField::Origin
-            | CommonField::BackendConfig => Inside::NOTHING,
+            | CommonField::BackendConfig => Inside::NO_NAMES,
         }
     }
 

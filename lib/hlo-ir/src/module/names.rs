@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// The stem used for empty names, before they are made unique.
-pub(crate) const UNNAMED: &str = "name";
+pub(crate) const DEFAULT_STEM: &str = "name";
 
 /// Returns whether a word of HLO text is a name only after a `%`.
 pub fn is_keyword(name: &str) -> bool {
@@ -113,7 +113,7 @@ impl<'n> Uniquer<'n> {
             .and_then(|(stem, n)| Some((stem, n, n.parse::<i64>().ok()?)));
         let (stem, written, number) = match numbered {
             Some((stem, text, n)) => (stem, Some(text), n),
-            None => (if name.is_empty() { UNNAMED } else { name }, None, 0),
+            None => (if name.is_empty() { DEFAULT_STEM } else { name }, None, 0),
         };
         let fresh = self.next.len();
         let id = *self.stems.entry(stem).or_insert(fresh);

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// Maximum length of a list that is searched linearly. Longer lists get an index at the first search.
-const LONG: usize = 32;
+const MAX_LINEAR_SEARCH_LENGTH: usize = 32;
 
 /// The users of a value, without duplicates.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl Users {
     }
 
     fn place(&mut self, user: InstrId) -> Option<usize> {
-        if self.places.is_none() && self.list.len() > LONG {
+        if self.places.is_none() && self.list.len() > MAX_LINEAR_SEARCH_LENGTH {
             let places = self.list.iter().enumerate().map(|(n, &u)| (u, n)).collect();
             self.places = Some(Box::new(UserPlaces(places)));
         }
@@ -78,7 +78,7 @@ type Places = HashMap<InstrId, SmallVec<[usize; 1]>>;
 impl OperandPlaces {
     /// Returns the positions for an instruction with these operands; `None` if there are few operands.
     fn of(&mut self, user: InstrId, operands: &[InstrId]) -> Option<&mut Places> {
-        (operands.len() > LONG).then(|| {
+        (operands.len() > MAX_LINEAR_SEARCH_LENGTH).then(|| {
             self.0.entry(user).or_insert_with(|| {
                 let mut places = Places::with_capacity(operands.len());
                 for (n, &o) in operands.iter().enumerate() {
@@ -145,12 +145,13 @@ impl OperandPlaces {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONG, OperandPlaces, Users};
+    use super::{MAX_LINEAR_SEARCH_LENGTH, OperandPlaces, Users};
     use crate::InstrId;
 
     #[test]
     fn users_are_there_once_in_short_and_long_lists() {
-        for count in [3, LONG, LONG + 1, 4 * LONG] {
+        for count in [3, MAX_LINEAR_SEARCH_LENGTH, MAX_LINEAR_SEARCH_LENGTH + 1, 4 * MAX_LINEAR_SEARCH_LENGTH]
+        {
             let mut users = Users::default();
             for n in (0..count).chain(0..count) {
                 users.add(InstrId::new(n));
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn operands_are_replaced_in_short_and_long_lists() {
-        for count in [3, LONG + 1, 4 * LONG] {
+        for count in [3, MAX_LINEAR_SEARCH_LENGTH + 1, 4 * MAX_LINEAR_SEARCH_LENGTH] {
             let id = InstrId::new;
             let mut places = OperandPlaces::default();
             let mut operands: Vec<InstrId> = (0..count).map(|n| id(n % 3)).collect();

@@ -179,7 +179,7 @@ impl<'a, C> Cursor<'a, C> {
     pub fn name(&mut self) -> &'a str {
         self.skip_space();
         let rest = self.rest();
-        let n = rest.bytes().position(|b| !WORD[b as usize]).unwrap_or(rest.len());
+        let n = rest.bytes().position(|b| !NAME_BYTES[b as usize]).unwrap_or(rest.len());
         self.pos += n;
         &rest[..n]
     }
@@ -285,11 +285,11 @@ impl<'a, C: Context> Cursor<'a, C> {
 /// Returns whether a byte can continue a name: letters, digits, `_`, `.` and `-`.
 #[inline]
 pub const fn goes_on_name(byte: u8) -> bool {
-    WORD[byte as usize]
+    NAME_BYTES[byte as usize]
 }
 
 /// The bytes that can continue a name.
-const WORD: [bool; 256] = {
+const NAME_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
     while b < 256 {

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// Minimum size in bytes of arrays that are reused here. The allocator reuses smaller ones itself.
-const LEAST_BYTES: usize = 1 << 16;
+const MIN_REUSED_BYTES: usize = 1 << 16;
 
 /// Maximum number of bytes kept for reuse.
-const MOST_BYTES: usize = 1 << 27;
+const MAX_CACHED_BYTES: usize = 1 << 27;
 
 /// Maximum number of arrays kept for reuse.
-const MOST_ARRAYS: usize = 256;
+const MAX_CACHED_ARRAYS: usize = 256;
 
 /// Words that are kept for reuse when they are dropped.
 #[derive(Default)]
@@ -24,14 +24,14 @@ struct Waiting {
     bytes: usize,
 }
 
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting { arrays: VecDeque::new(), bytes: 0 });
+static ARRAY_CACHE: Mutex<Waiting> = Mutex::new(Waiting { arrays: VecDeque::new(), bytes: 0 });
 
 impl Words {
     /// Returns `count` words of a dropped array with unspecified contents; `None` if there is no array of
     /// this size.
     pub(super) fn again(count: usize) -> Option<Self> {
-        let bytes = count.checked_mul(size_of::<u128>()).filter(|&bytes| bytes >= LEAST_BYTES)?;
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = count.checked_mul(size_of::<u128>()).filter(|&bytes| bytes >= MIN_REUSED_BYTES)?;
+        let mut waiting = ARRAY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         // The most recently used array may still be in the caches.
         let at = waiting.arrays.iter().rposition(|a| a.len() == count)?;
         waiting.bytes -= bytes;
@@ -43,14 +43,14 @@ impl Drop for Words {
     fn drop(&mut self) {
         let words = std::mem::take(&mut self.0);
         let bytes = size_of_val(&words[..]);
-        if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) || words.capacity() != words.len() {
+        if !(MIN_REUSED_BYTES..=MAX_CACHED_BYTES).contains(&bytes) || words.capacity() != words.len() {
             return;
         }
         let mut gone = Vec::new();
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = ARRAY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.bytes += bytes;
         waiting.arrays.push_back(words);
-        while waiting.bytes > MOST_BYTES || waiting.arrays.len() > MOST_ARRAYS {
+        while waiting.bytes > MAX_CACHED_BYTES || waiting.arrays.len() > MAX_CACHED_ARRAYS {
             let Some(oldest) = waiting.arrays.pop_front() else { break };
             waiting.bytes -= size_of_val(&oldest[..]);
             gone.push(oldest);
@@ -65,12 +65,12 @@ mod tests {
     use super::*;
 
     /// The tests use the same global state, so they run one at a time.
-    static ALONE: Mutex<()> = Mutex::new(());
+    static TEST_LOCK: Mutex<()> = Mutex::new(());
 
     #[test]
     fn what_was_dropped_is_used_again() {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = 3 * LEAST_BYTES / size_of::<u128>() + 1;
+        let _alone = TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = 3 * MIN_REUSED_BYTES / size_of::<u128>() + 1;
         assert!(Words::again(count).is_none());
         let words = Words(vec![7; count]);
         let address = words.0.as_ptr();
@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn no_more_waits_than_is_said() {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = LEAST_BYTES / size_of::<u128>() + 3;
-        let words: Vec<Words> = (0..MOST_ARRAYS + 10).map(|_| Words(vec![1; count])).collect();
+        let _alone = TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = MIN_REUSED_BYTES / size_of::<u128>() + 3;
+        let words: Vec<Words> = (0..MAX_CACHED_ARRAYS + 10).map(|_| Words(vec![1; count])).collect();
         drop(words);
-        let waiting = WAITING.lock().expect("no test fails with it");
-        assert!(waiting.arrays.len() <= MOST_ARRAYS && waiting.bytes <= MOST_BYTES);
+        let waiting = ARRAY_CACHE.lock().expect("no test fails with it");
+        assert!(waiting.arrays.len() <= MAX_CACHED_ARRAYS && waiting.bytes <= MAX_CACHED_BYTES);
     }
 
     #[test]

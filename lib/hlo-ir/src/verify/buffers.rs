@@ -10,7 +10,7 @@ use crate::{ComputationId, InstrId, Op, Shape};
 use std::collections::HashSet;
 
 /// The attribute of calls that consist of asynchronous operations.
-const STREAM: &str = "_xla_stream_annotation";
+const STREAM_ATTRIBUTE: &str = "_xla_stream_annotation";
 
 /// Maximum number of users visited in the search for writers of buffers. Writers of further buffers are not
 /// checked, which bounds the time.
@@ -96,7 +96,7 @@ impl Verifier<'_> {
                 if instruction
                     .common
                     .as_ref()
-                    .is_some_and(|c| c.frontend_attributes.get(STREAM).is_some()) => {}
+                    .is_some_and(|c| c.frontend_attributes.get(STREAM_ATTRIBUTE).is_some()) => {}
             Op::CustomCall(a) => self.check_custom_call_buffers(i, a, in_body),
             Op::While(_) => self.check_written_once(i, in_body),
             Op::Parameter(_) if module.entry_if_set() != Some(instruction.parent) => {

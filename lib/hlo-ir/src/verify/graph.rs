@@ -2,10 +2,10 @@
 
 /// Formats a cycle, such as `a → b → a`. Long cycles are shortened.
 pub(super) fn path<'n>(names: impl ExactSizeIterator<Item = &'n str> + Clone) -> String {
-    const SHOWN: usize = 8;
+    const MAX_LISTED_NAMES: usize = 8;
     let first = names.clone().take(1);
-    let mut parts: Vec<&str> = names.clone().take(SHOWN).collect();
-    if names.len() > SHOWN {
+    let mut parts: Vec<&str> = names.clone().take(MAX_LISTED_NAMES).collect();
+    if names.len() > MAX_LISTED_NAMES {
         parts.push("…");
     }
     parts.extend(first);

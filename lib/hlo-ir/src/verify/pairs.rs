@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// The attribute of an instruction that starts several collectives together.
-const GROUP: &str = "_collectives_group";
+const GROUP_ATTRIBUTE: &str = "_collectives_group";
 
 /// Pairs of an opcode that starts or continues an asynchronous operation and an opcode that may follow it.
 const PAIRS: &[(Opcode, Opcode)] = &[
@@ -89,8 +89,10 @@ impl Verifier<'_> {
         }
         // As in XLA, three cases are exempt: a group of collectives that are started together, a computation
         // on another thread, and instructions that only pass values on.
-        let is_group =
-            module[start].common.as_ref().is_some_and(|c| c.frontend_attributes.get(GROUP).is_some());
+        let is_group = module[start]
+            .common
+            .as_ref()
+            .is_some_and(|c| c.frontend_attributes.get(GROUP_ATTRIBUTE).is_some());
         if is_group || module[called].execution_thread.is_some() {
             return;
         }

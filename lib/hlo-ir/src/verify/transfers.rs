@@ -10,7 +10,7 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The attribute of transfers whose other side is in another iteration of a loop.
-const PIPELINE: &str = "_xla_send_recv_pipeline";
+const PIPELINE_ATTRIBUTE: &str = "_xla_send_recv_pipeline";
 
 impl Verifier<'_> {
     /// Checks the order of transfers in each computation of a scheduled module. Linear in the module and in
@@ -84,7 +84,7 @@ impl Verifier<'_> {
 fn pairs_of_transfer(module: &Module, i: InstrId) -> Option<&HloString> {
     let (Op::Send(a) | Op::Recv(a)) = &module[i].op else { return None };
     let attributes = &module[i].common.as_ref()?.frontend_attributes;
-    let counts = !a.is_host_transfer && attributes.get(PIPELINE).is_none();
+    let counts = !a.is_host_transfer && attributes.get(PIPELINE_ATTRIBUTE).is_none();
     attributes.get(TRANSFER_PAIRS).filter(|_| counts)
 }
 

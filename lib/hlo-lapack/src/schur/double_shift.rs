@@ -2,13 +2,16 @@
 
 use num_traits::Float;
 
-use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, columns, exact, largest_size, turn};
+use super::{
+    EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, block_start, columns, exact,
+    largest_size, turn,
+};
 use crate::householder::reflector;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The superdiagonal element of the block whose eigenvalues are the exceptional shifts, as a multiple of its
 /// subdiagonal element.
-const BESIDE: f64 = -0.4375;
+const EXCEPTIONAL_SUPERDIAGONAL_FACTOR: f64 = -0.4375;
 
 /// Computes the quasi-triangular form of a real Hessenberg matrix. Returns 0, or the number of eigenvalues
 /// that were not found.
@@ -25,7 +28,7 @@ pub(super) fn triangularize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &
             continue;
         }
         turns += 1;
-        if turns > TURNS * h.rows().max(10) {
+        if turns > MAX_ITERATIONS_PER_ROW * h.rows().max(10) {
             return end as i32;
         }
         let (first, mut x) = first_column(h, (start, end), shifts(h, (start, end), turns));
@@ -61,12 +64,12 @@ fn shifts<P: Scalar<Part = P> + Float>(
     let (i, j) = (end - 2, end - 1);
     let exceptional = |at: usize, below: [usize; 2]| {
         let s = below.iter().fold(P::ZERO, |s, &k| s + Float::abs(h.get(k + 1, k)));
-        let a = exact::<P>(BEYOND) * s + h.get(at, at);
-        [a, exact::<P>(BESIDE) * s, s, a]
+        let a = exact::<P>(EXCEPTIONAL_SHIFT_FACTOR) * s + h.get(at, at);
+        [a, exact::<P>(EXCEPTIONAL_SUPERDIAGONAL_FACTOR) * s, s, a]
     };
-    let block = match turns % (2 * EXCEPTIONAL) {
+    let block = match turns % (2 * EXCEPTIONAL_SHIFT_PERIOD) {
         0 => exceptional(j, [j - 1, j - 2]),
-        EXCEPTIONAL => exceptional(start, [start, start + 1]),
+        EXCEPTIONAL_SHIFT_PERIOD => exceptional(start, [start, start + 1]),
         _ => [h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)],
     };
     let scale = block.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));

@@ -4,7 +4,10 @@
 use num_complex::Complex;
 use num_traits::Float;
 
-use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, columns, divided, exact, largest_size, quotient};
+use super::{
+    EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, block_start, columns,
+    divided, exact, largest_size, quotient,
+};
 use crate::householder::reflector;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -21,7 +24,7 @@ pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> 
             continue;
         }
         turns += 1;
-        if turns > TURNS * h.rows().max(10) {
+        if turns > MAX_ITERATIONS_PER_ROW * h.rows().max(10) {
             return end as i32;
         }
         let (first, mut x) = first_column(h, (start, end), shift(h, (start, end), turns));
@@ -92,10 +95,11 @@ fn root<T: Scalar>(z: T) -> T {
 /// closer to the last diagonal element (Wilkinson).
 fn shift<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), turns: usize) -> T {
     let (zero, i) = (<T::Part as Number>::ZERO, end - 1);
-    let beyond = |k: usize| T::real(exact::<T::Part>(BEYOND) * Float::abs(h.get(k + 1, k).re()));
-    match turns % (2 * EXCEPTIONAL) {
+    let beyond =
+        |k: usize| T::real(exact::<T::Part>(EXCEPTIONAL_SHIFT_FACTOR) * Float::abs(h.get(k + 1, k).re()));
+    match turns % (2 * EXCEPTIONAL_SHIFT_PERIOD) {
         0 => return beyond(i - 1) + h.get(i, i),
-        EXCEPTIONAL => return beyond(start) + h.get(start, start),
+        EXCEPTIONAL_SHIFT_PERIOD => return beyond(start) + h.get(start, start),
         _ => {}
     }
     let last = h.get(i, i);

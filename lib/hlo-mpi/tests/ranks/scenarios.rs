@@ -337,16 +337,16 @@ fn failures(world: &MpiWorld, devices: usize) {
 /// Rank 1 is killed while the others wait for it. They print their positions when they receive SIGTERM.
 fn killed(world: &MpiWorld, devices: usize) {
     extern "C" fn nothing(_: libc::c_int) {}
-    static IS_TOLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    static SIGNAL_RECEIVED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
     extern "C" fn told(_: libc::c_int) {
-        IS_TOLD.store(true, std::sync::atomic::Ordering::SeqCst);
+        SIGNAL_RECEIVED.store(true, std::sync::atomic::Ordering::SeqCst);
     }
     let handler: extern "C" fn(libc::c_int) = if world.rank() == 1 { nothing } else { told };
     // SAFETY: the handler only stores a flag.
     unsafe { libc::signal(libc::SIGTERM, handler as *const () as libc::sighandler_t) };
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !IS_TOLD.load(std::sync::atomic::Ordering::SeqCst) {
+            while !SIGNAL_RECEIVED.load(std::sync::atomic::Ordering::SeqCst) {
                 std::thread::sleep(Duration::from_millis(10));
             }
             world.waiting().iter().for_each(|line| eprintln!("{line}"));

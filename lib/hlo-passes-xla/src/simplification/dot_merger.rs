@@ -49,7 +49,7 @@ ENTRY e {
 const MAX_VISITS: usize = 1000;
 
 /// Maximum number of visited instructions in a computation, per instruction of it.
-const VISITS_EACH: usize = 64;
+const VISITS_PER_INSTRUCTION: usize = 64;
 
 fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
     let pinned = control_dependent(module);
@@ -62,7 +62,7 @@ fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
             continue;
         }
         let depths = depths(module, &order);
-        let budget = order.len().saturating_mul(VISITS_EACH);
+        let budget = order.len().saturating_mul(VISITS_PER_INSTRUCTION);
         let mut merger = Merger {
             module,
             rewrites,
@@ -113,7 +113,7 @@ impl Merger<'_> {
     /// parts, so the depths stay valid.
     fn merge_beside(&mut self, dots: &[InstrId], depths: &HashMap<InstrId, usize>) {
         /// Maximum number of dots that are kept as candidates for a merge.
-        const OPEN: usize = 8;
+        const MAX_CANDIDATES: usize = 8;
         for side in [Shared::Left, Shared::Right] {
             let mut open: HashMap<(InstrId, usize), VecDeque<InstrId>> = HashMap::new();
             for &next in dots.iter().filter(|i| !self.gone.contains(i)).collect::<Vec<_>>() {
@@ -129,7 +129,7 @@ impl Merger<'_> {
                         }
                     }
                     None => {
-                        if open.len() == OPEN {
+                        if open.len() == MAX_CANDIDATES {
                             open.pop_front();
                         }
                         open.push_back(next);

@@ -86,13 +86,13 @@ ENTRY e {
 };
 
 /// Number of instructions that a module may always grow to.
-const ALWAYS: u64 = 20_000;
+const MIN_SIZE_LIMIT: u64 = 20_000;
 
 fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool {
     let limit = options.count("max-instructions");
     let candidates = Candidates::of(module, options);
     let effects = Effects::of(module);
-    let mut growth = Growth::new(module, options.count("max-growth"), ALWAYS);
+    let mut growth = Growth::new(module, options.count("max-growth"), MIN_SIZE_LIMIT);
     let mut namer = ComputationNamer::new(module);
     let mut sites = CallSites::of(module);
     // The size of each inlined callee, including the computations that it calls.

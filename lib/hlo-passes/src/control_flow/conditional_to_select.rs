@@ -61,10 +61,10 @@ ENTRY e {
 
 /// The growth limit: factor of the module's size, and number of instructions that a module may always grow
 /// to.
-const GROWTH: (u64, u64) = (4, 20_000);
+const GROWTH_LIMIT: (u64, u64) = (4, 20_000);
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    let mut growth = Growth::new(module, GROWTH.0, GROWTH.1);
+    let mut growth = Growth::new(module, GROWTH_LIMIT.0, GROWTH_LIMIT.1);
     let effects = Effects::of(module);
     let pinned = control_dependent(module);
     let mut namer = ComputationNamer::new(module);

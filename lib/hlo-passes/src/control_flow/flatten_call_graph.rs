@@ -24,7 +24,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
 /// The default maximum number of instructions that a module may grow to.
-const LIMIT: u64 = 1_000_000;
+const DEFAULT_SIZE_LIMIT: u64 = 1_000_000;
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -35,7 +35,7 @@ pub static INFO: PassInfo = PassInfo {
         OptionInfo {
             name: "max-instructions",
             summary: "maximum number of instructions in the module",
-            default: OptionValue::Count(LIMIT),
+            default: OptionValue::Count(DEFAULT_SIZE_LIMIT),
         },
         OptionInfo {
             name: "max-growth",
@@ -75,7 +75,7 @@ ENTRY e {
 };
 
 /// Number of instructions that a module may always grow to.
-const ALWAYS: u64 = 2_000;
+const MIN_SIZE_LIMIT: u64 = 2_000;
 
 /// Gives every loop, branch and call its own computation. Functions applied to elements stay shared. Returns
 /// an error if the module would become larger than the pass's default limit.
@@ -89,7 +89,7 @@ fn run(module: &mut Module, options: &Options) -> Result<bool, Diag> {
     let order = module.computations_post_order();
     let mut flattening = Flattening {
         limit: options.count("max-instructions"),
-        growth: Growth::new(module, options.count("max-growth"), ALWAYS),
+        growth: Growth::new(module, options.count("max-growth"), MIN_SIZE_LIMIT),
         applied: options.switch("applied"),
         keep_calls: options.switch("keep-calls"),
         namer: ComputationNamer::new(module),

@@ -17,7 +17,7 @@
 //! Types narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::support::loops::{INDEX, Steps};
+use crate::support::loops::{INDEX_TYPE, Steps};
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
@@ -138,7 +138,7 @@ impl Eigh {
 
     /// Returns a mask of the elements whose row and column numbers satisfy a comparison.
     fn diagonal(&self, e: &mut Emitter<'_>, direction: ComparisonDirection) -> InstrId {
-        let (rows, columns) = (e.iota(INDEX, &self.sizes, 1), e.iota(INDEX, &self.sizes, 2));
+        let (rows, columns) = (e.iota(INDEX_TYPE, &self.sizes, 1), e.iota(INDEX_TYPE, &self.sizes, 2));
         e.relation(rows, direction, columns)
     }
 

@@ -40,13 +40,19 @@ ENTRY e {
   ROOT r = f8e5m2[1,6,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
 }
 ",
-    patterns: ALL,
-    build: |_, options| if options.switch("products") { pattern_pass(ALL) } else { pattern_pass(FEW) },
+    patterns: ALL_PATTERNS,
+    build: |_, options| {
+        if options.switch("products") {
+            pattern_pass(ALL_PATTERNS)
+        } else {
+            pattern_pass(PATTERNS_WITHOUT_PRODUCTS)
+        }
+    },
     ..PassInfo::PLAIN
 };
 
-static ALL: &[&[Pattern]] = &[PATTERNS, PRODUCTS];
-static FEW: &[&[Pattern]] = &[PATTERNS];
+static ALL_PATTERNS: &[&[Pattern]] = &[PATTERNS, PRODUCTS];
+static PATTERNS_WITHOUT_PRODUCTS: &[&[Pattern]] = &[PATTERNS];
 
 static PATTERNS: &[Pattern] = &[
     // This pattern comes first, because the others would convert the factors to the result's kind of type.

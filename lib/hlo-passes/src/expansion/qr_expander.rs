@@ -13,7 +13,7 @@
 //! narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::support::loops::INDEX;
+use crate::support::loops::INDEX_TYPE;
 use crate::support::matrices::{computed_in, matrix_sizes};
 use crate::{Keeps, PassInfo};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs};
@@ -142,7 +142,7 @@ impl Call {
     /// Returns the first columns of the product of the reflections.
     fn product(&self, e: &mut Emitter<'_>, a: InstrId, taus: InstrId, whole: &ArrayShape) -> Option<InstrId> {
         let ty = computed_in(whole.element_type);
-        let (rows, columns) = (e.iota(INDEX, &self.sizes, 1), e.iota(INDEX, &self.sizes, 2));
+        let (rows, columns) = (e.iota(INDEX_TYPE, &self.sizes, 1), e.iota(INDEX_TYPE, &self.sizes, 2));
         let is_diagonal = e.relation(rows, ComparisonDirection::Eq, columns);
         let mut q = e.convert(is_diagonal, ty)?;
         if !self.is_empty() {

@@ -15,7 +15,7 @@
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::support::loops::{INDEX, Steps};
+use crate::support::loops::{INDEX_TYPE, Steps};
 use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, ScanAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
@@ -89,7 +89,7 @@ impl Scan {
     fn dynamic_length(&self, e: &mut Emitter<'_>) -> Option<InstrId> {
         let is_dynamic = |&&i: &&InstrId| e.array(i).is_some_and(|a| a.is_dynamic_dim(self.along));
         let length = e.size(*self.inputs.iter().find(is_dynamic)?, self.along);
-        e.convert(length, INDEX)
+        e.convert(length, INDEX_TYPE)
     }
 
     /// Returns an input extended to its bound. No step reads elements beyond its length.
@@ -186,7 +186,7 @@ fn declared_as(e: &mut Emitter<'_>, array: InstrId, shape: &ArrayShape) -> Optio
 /// Returns the next state of the loop.
 fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
     let mut next = state.to_vec();
-    let zero = e.zero(INDEX)?;
+    let zero = e.zero(INDEX_TYPE)?;
     let position = if scan.attrs.is_reverse {
         let last = match scan.first_input {
             0 => e.index(scan.length - 1)?,

@@ -44,7 +44,7 @@ pub(crate) fn is_call(call: &CustomCallAttrs) -> bool {
 }
 
 /// The element type of positions.
-const POSITION: ElementType = ElementType::S32;
+const POSITION_TYPE: ElementType = ElementType::S32;
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let &[x] = e.module[id].operands.as_slice() else { return None };
@@ -63,7 +63,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             _ => return None,
         },
     };
-    let positions = e.iota(POSITION, &shape.dims, along);
+    let positions = e.iota(POSITION_TYPE, &shape.dims, along);
     let operands = [x, positions];
     let sorted = Shape::Tuple(operands.iter().map(|&o| e.module[o].shape.without_layout()).collect());
     let attrs = SortAttrs { dimensions: [along as i64].into_iter().collect(), is_stable: true, to_apply };
@@ -84,7 +84,7 @@ pub(crate) fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
     let fits = lines == x.dims.split_last()?.1
         && x.dims.last().is_some_and(|&length| kept <= length)
         && elements.element_type == x.element_type
-        && positions.element_type == POSITION
+        && positions.element_type == POSITION_TYPE
         && positions.dims == elements.dims;
     fits.then_some(kept)
 }
@@ -93,7 +93,7 @@ pub(crate) fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
 fn compares(e: &Emitter<'_>, c: ComputationId, ty: ElementType) -> bool {
     let parameters = e.module.parameters(c);
     let shapes = parameters.iter().map(|&p| e.module[p].shape.without_layout());
-    shapes.eq([ty, ty, POSITION, POSITION].map(Shape::scalar))
+    shapes.eq([ty, ty, POSITION_TYPE, POSITION_TYPE].map(Shape::scalar))
         && e.module[e.module[c].root()].shape.without_layout() == Shape::scalar(ElementType::Pred)
 }
 
@@ -104,7 +104,7 @@ fn comparator(e: &mut Emitter<'_>, ty: ElementType, largest: bool) -> Option<Com
     e.computation("topk_compare", |e| {
         let elements = [0, 1].map(|n| e.parameter(n, Shape::scalar(ty)));
         for n in [2, 3] {
-            e.parameter(n, Shape::scalar(POSITION));
+            e.parameter(n, Shape::scalar(POSITION_TYPE));
         }
         let compare = Op::Compare(CompareAttrs { direction, comparison_type });
         Some(e.add(Shape::scalar(ElementType::Pred), compare, &elements))

@@ -10,17 +10,17 @@ use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 use std::collections::BTreeMap;
 
 /// The attribute with the rule.
-const RULE: &str = "xla.sdy.sharding_rule";
+const RULE_ATTRIBUTE: &str = "xla.sdy.sharding_rule";
 
 /// The attribute with the number of batch dimensions.
-const BATCH: &str = "num_batch_dims";
+const BATCH_ATTRIBUTE: &str = "num_batch_dims";
 
 /// Returns the factors of a custom call, and the factors of the dimensions of each result. The first of these
 /// equals [`Factors::result`].
 pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk>)> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let attributes = &module[id].common.as_ref()?.frontend_attributes;
-    let written = attributes.get(RULE).and_then(|text| Rule::parse(text.as_str()?));
+    let written = attributes.get(RULE_ATTRIBUTE).and_then(|text| Rule::parse(text.as_str()?));
     let dims = |shape: &Shape| shape.as_array().filter(|a| a.is_static()).map(|a| a.dims.clone());
     let operands = module[id].operands.iter().map(|&o| dims(&module[o].shape)).collect::<Option<Vec<_>>>()?;
     let results = module[id].shape.leaves().into_iter().map(dims).collect::<Option<Vec<_>>>()?;
@@ -43,7 +43,7 @@ fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Facto
 /// Returns `None` if the call has no such attribute, or an array does not begin with these dimensions.
 pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
     let Op::CustomCall(_) = module[id].op else { return None };
-    let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH)?.as_str()?;
+    let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH_ATTRIBUTE)?.as_str()?;
     let count = said.parse::<usize>().ok().filter(|&count| count > 0)?;
     let first: Dims = module[*module[id].operands.first()?].shape.as_array()?.dims.get(..count)?.into();
     let alike = |a: &hlo_ir::ArrayShape| a.is_static() && a.dims.get(..count) == Some(&first[..]);

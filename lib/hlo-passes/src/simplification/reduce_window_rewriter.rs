@@ -55,13 +55,19 @@ ENTRY e {
   ROOT r = f32[64] reduce-window(x, zero), window={size=64 pad=63_0}, to_apply=add
 }
 ",
-    patterns: ALL,
-    build: |_, options| if options.switch("few-lines") { pattern_pass(FEW_LINES) } else { pattern_pass(ALL) },
+    patterns: ALL_PATTERNS,
+    build: |_, options| {
+        if options.switch("few-lines") {
+            pattern_pass(FEW_LINES_PATTERNS)
+        } else {
+            pattern_pass(ALL_PATTERNS)
+        }
+    },
     ..PassInfo::PLAIN
 };
 
-static ALL: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, i64::MAX))]];
-static FEW_LINES: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, LINES))]];
+static ALL_PATTERNS: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, i64::MAX))]];
+static FEW_LINES_PATTERNS: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, MIN_PARALLEL_LINES))]];
 
 const fn pattern(apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>) -> Pattern {
     Pattern::new(
@@ -73,10 +79,10 @@ const fn pattern(apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>) -> Pattern 
 }
 
 /// Number of lines that threads can share.
-const LINES: i64 = 8;
+const MIN_PARALLEL_LINES: i64 = 8;
 
 /// The length of a block, which is also the longest window that stays. It is the same in XLA.
-const BLOCK: i64 = 16;
+const BLOCK_LENGTH: i64 = 16;
 
 /// A cumulative reduction.
 #[derive(Clone)]
@@ -139,8 +145,8 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     let shape = cx.array(x)?;
     let (rank, at, init) = (shape.rank(), c.dimension, c.init);
     let size = shape.dims[at];
-    let count = size.checked_add(BLOCK - 1)? / BLOCK;
-    let padded = count.checked_mul(BLOCK)?;
+    let count = size.checked_add(BLOCK_LENGTH - 1)? / BLOCK_LENGTH;
+    let padded = count.checked_mul(BLOCK_LENGTH)?;
     let array = |dims: &Dims| ArrayShape::new(shape.element_type, dims.iter().copied());
     let with = |n: i64| {
         let mut dims = shape.dims.clone();
@@ -148,7 +154,7 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
         dims
     };
     let mut split = with(count);
-    split.insert(at + 1, BLOCK);
+    split.insert(at + 1, BLOCK_LENGTH);
 
     let x = if padded == size {
         x
@@ -156,8 +162,8 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
         cx.add(array(&with(padded)), c.padding(rank, [0, padded - size]), &[x, init])
     };
     let x = cx.reshaped(x, &split)?;
-    let inside = cx.add(array(&split), c.window(rank + 1, at + 1, BLOCK), &[x, init]);
-    let last = if c.backwards { 0 } else { BLOCK - 1 };
+    let inside = cx.add(array(&split), c.window(rank + 1, at + 1, BLOCK_LENGTH), &[x, init]);
+    let last = if c.backwards { 0 } else { BLOCK_LENGTH - 1 };
     let mut ends = split.clone();
     ends[at + 1] = 1;
     let ends = cx.add(array(&ends), part(&split, at + 1, last, last + 1), &[inside]);
@@ -191,7 +197,7 @@ fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
     let shape = cx.array(x)?;
     let hlo_analysis::Cumulative { dimension, length, backwards } =
         hlo_analysis::cumulative(&attrs.window, &shape.dims)?;
-    if length <= BLOCK {
+    if length <= BLOCK_LENGTH {
         return None;
     }
     let combiner = binary_combiner(cx.module, attrs.to_apply)?;

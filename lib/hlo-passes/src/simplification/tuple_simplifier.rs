@@ -27,7 +27,7 @@ ENTRY e {
   ROOT g = f32[] get-tuple-element(t), index=0
 }
 ",
-    patterns: &[ELEMENT_OF_TUPLE, TUPLE_AGAIN],
+    patterns: &[ELEMENT_OF_TUPLE, TUPLE_OF_ELEMENTS],
     ..PassInfo::PLAIN
 };
 
@@ -39,7 +39,7 @@ pub(crate) static ELEMENT_OF_TUPLE: &[Pattern] = &[Pattern::new(
     element_of_tuple,
 )];
 
-static TUPLE_AGAIN: &[Pattern] =
+static TUPLE_OF_ELEMENTS: &[Pattern] =
     &[Pattern::new("tuple-again", "tuple of all elements of t, in order → t", &[Opcode::Tuple], tuple_again)];
 
 fn element_of_tuple(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {

@@ -1,13 +1,13 @@
 //! The index vectors of `gather` and `scatter`, for loops over them.
 
 use super::expander::Emitter;
-use super::loops::INDEX;
+use super::loops::INDEX_TYPE;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
 /// The start indices of the slices of a `gather` or `scatter`.
 pub struct IndexVectors {
-    /// The index vectors, one per row, with elements of type [`INDEX`].
+    /// The index vectors, one per row, with elements of type [`INDEX_TYPE`].
     pub rows: InstrId,
     /// The sizes of the dimensions of the index array other than the vector dimension.
     pub batch: Vec<i64>,
@@ -62,7 +62,7 @@ impl IndexVectors {
             let most = e.splat_bits(rows, ElementType::U64, i64::MAX as u64)?;
             rows = e.same(Op::Minimum, &[rows, most]);
         }
-        rows = e.convert(rows, INDEX)?;
+        rows = e.convert(rows, INDEX_TYPE)?;
         if vector < shape.rank() {
             let order: Vec<usize> = others.iter().copied().chain([vector]).collect();
             rows = e.transposed(rows, &order)?;
@@ -90,7 +90,7 @@ impl IndexVectors {
         for (k, &d) in self.components.iter().enumerate() {
             start[d] = if self.count() == 1 {
                 let one = e.sliced(rows, 1, k as i64, k as i64 + 1)?;
-                e.add(ArrayShape::new(INDEX, []), Op::reshape(), &[one])
+                e.add(ArrayShape::new(INDEX_TYPE, []), Op::reshape(), &[one])
             } else {
                 let k = e.index(k as i64)?;
                 e.read(rows, &[i, k])?

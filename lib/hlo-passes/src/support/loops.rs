@@ -6,7 +6,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
 /// The type of counters and indices.
-pub const INDEX: ElementType = ElementType::S64;
+pub const INDEX_TYPE: ElementType = ElementType::S64;
 
 /// The number of steps of a loop.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl From<i64> for Steps {
 impl Emitter<'_> {
     /// Emits a constant index.
     pub fn index(&mut self, value: i64) -> Option<InstrId> {
-        self.scalar(INDEX, &value.to_le_bytes())
+        self.scalar(INDEX_TYPE, &value.to_le_bytes())
     }
 
     /// Compares two scalars.

@@ -1,7 +1,7 @@
 //! Matrices in the last two dimensions of arrays, for passes that implement linear algebra with loops.
 
 use super::expander::Emitter;
-use super::loops::INDEX;
+use super::loops::INDEX_TYPE;
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
@@ -96,7 +96,7 @@ impl Emitter<'_> {
         direction: ComparisonDirection,
         index: InstrId,
     ) -> Option<InstrId> {
-        let numbers = self.iota(INDEX, sizes, along);
+        let numbers = self.iota(INDEX_TYPE, sizes, along);
         let index = self.spread(numbers, index)?;
         Some(self.relation(numbers, direction, index))
     }

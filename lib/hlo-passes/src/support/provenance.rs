@@ -8,7 +8,7 @@ use std::collections::HashSet;
 const MAX_OP_NAME: usize = 1024;
 
 /// Attributes of a call that inlined instructions inherit. At most one of the first two names applies.
-const FUSION_MARKS: [&[&str]; 2] = [&["MUST_FUSE", "MAXIMAL_FUSE"], &["mosaic_fusion_group"]];
+const FUSION_ATTRIBUTES: [&[&str]; 2] = [&["MUST_FUSE", "MAXIMAL_FUSE"], &["mosaic_fusion_group"]];
 
 /// Passes on the metadata of calls to the instructions that replace the calls.
 pub struct CallSites {
@@ -112,7 +112,7 @@ impl CallSite {
             op_name: common.metadata.op_name.clone(),
             frame: common.metadata.stack_frame_id,
             origin: common.origin.as_deref().cloned(),
-            marks: FUSION_MARKS.iter().filter_map(|keys| keys.iter().find_map(mark)).collect(),
+            marks: FUSION_ATTRIBUTES.iter().filter_map(|keys| keys.iter().find_map(mark)).collect(),
         }
     }
 

@@ -13,14 +13,14 @@ pub struct Range {
 }
 
 /// Maximum number of instructions visited for one range.
-const BUDGET: usize = 24;
+const MAX_VISITS: usize = 24;
 
 /// Maximum number of elements of a constant that is scanned.
 const MAX_ELEMENTS: usize = 1024;
 
 /// Returns the range of the elements of `id`, or `None` if they are neither integers nor predicates.
 pub fn range_of(module: &Module, id: InstrId) -> Option<Range> {
-    range(module, id, &mut { BUDGET })
+    range(module, id, &mut { MAX_VISITS })
 }
 
 /// Returns the range of an integer type or `pred`.
@@ -106,7 +106,7 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
             match moved.split_first() {
                 None => binary(op, of(0)?, of(1)?),
                 // The budget does not suffice for more operands.
-                Some(_) if moved.len() > BUDGET => None,
+                Some(_) if moved.len() > MAX_VISITS => None,
                 Some((&first, rest)) => rest.iter().try_fold(of(first)?, |r, &n| Some(r.union(of(n)?))),
             }
         }

@@ -76,7 +76,7 @@ impl Cx<'_> {
     /// Returns the offset of each operand of a concatenation along its dimension, and the end of the last
     /// one.
     pub fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
-        const MANY: usize = 16;
+        const MAX_UNCACHED_OPERANDS: usize = 16;
         if let Some(known) = self.starts.get(&id) {
             return Some(known.clone());
         }
@@ -89,7 +89,7 @@ impl Cx<'_> {
         }
         starts.push(end);
         let starts: Rc<[i64]> = starts.into();
-        if operands.len() > MANY {
+        if operands.len() > MAX_UNCACHED_OPERANDS {
             self.starts.insert(id, starts.clone());
         }
         Some(starts)
@@ -365,11 +365,11 @@ impl<'m> Driver<'m> {
     /// `new` are queued as well, because patterns examine sibling users. They are omitted if there are many,
     /// to limit the cost.
     fn push_users(&mut self, new: InstrId, users: Vec<InstrId>) {
-        const STEPS: usize = 4;
-        const FEW: usize = 16;
+        const MAX_STEPS: usize = 4;
+        const MAX_EXAMINED_USERS: usize = 16;
         let all = self.cx.module.users(new);
-        let users = if all.len() <= FEW { all.to_vec() } else { users };
-        let mut found = vec![(users, STEPS)];
+        let users = if all.len() <= MAX_EXAMINED_USERS { all.to_vec() } else { users };
+        let mut found = vec![(users, MAX_STEPS)];
         while let Some((users, steps)) = found.pop() {
             for user in users {
                 let moves = matches!(

@@ -36,10 +36,10 @@ pub fn courses(module: &Module, id: InstrId) -> Option<impl Fn(usize, ElementTyp
 }
 
 /// Maximum number of iterations that are run to count them.
-const MAX_RUN: u64 = 128;
+const MAX_SIMULATED_ITERATIONS: u64 = 128;
 
 /// Maximum number of instructions in one of these iterations.
-const MAX_STEP: usize = 32;
+const MAX_ITERATION_INSTRUCTIONS: usize = 32;
 
 /// Maximum depth of sums of constants.
 const MAX_DEPTH: usize = 8;
@@ -176,7 +176,7 @@ impl<'m> Counted<'m> {
         let counter = element?;
         let next = self.needed(*self.next.get(counter)?, self.body_state, &mut element)?;
         let mut value = self.initial(counter)?.clone();
-        for trips in 0..=MAX_RUN {
+        for trips in 0..=MAX_SIMULATED_ITERATIONS {
             if self.run(&condition, self.condition_state, &value)?.integer_at(0)? == 0 {
                 return Some(TripCount { trips, element: Some(counter), range: None });
             }
@@ -198,7 +198,9 @@ impl<'m> Counted<'m> {
                 found.push(id);
                 continue;
             }
-            if found.len() + stack.len() > MAX_STEP * 3 || found.len() > MAX_STEP {
+            if found.len() + stack.len() > MAX_ITERATION_INSTRUCTIONS * 3
+                || found.len() > MAX_ITERATION_INSTRUCTIONS
+            {
                 return None;
             }
             let instr = &self.module[id];
@@ -223,7 +225,7 @@ impl<'m> Counted<'m> {
     /// Returns the value of the last instruction of `needed` if the counter has the value `counter`.
     fn run(&self, needed: &[InstrId], state: InstrId, counter: &Literal) -> Option<Literal> {
         let options = hlo_eval::Options {
-            max_operations: Some(MAX_STEP as u64),
+            max_operations: Some(MAX_ITERATION_INSTRUCTIONS as u64),
             max_bytes: 1 << 16,
             ..hlo_eval::Options::default()
         };

@@ -199,13 +199,16 @@ fn time(pipeline: &str, module: &Module) -> Duration {
 fn assert_linear(passes: &[&str], modules: &dyn Fn(usize) -> Vec<(&'static str, Module)>) {
     /// Number of instructions of the smaller modules.
     const SIZE: usize = 3000;
-    /// Maximum ratio of the times. `AT_LEAST` is added, because a machine may be busy.
-    const TIMES: u32 = 9;
-    const AT_LEAST: Duration = Duration::from_secs(3);
+    /// Maximum ratio of the times. `TIME_ALLOWANCE` is added, because a machine may be busy.
+    const MAX_TIME_RATIO: u32 = 9;
+    const TIME_ALLOWANCE: Duration = Duration::from_secs(3);
     for ((name, small), (_, large)) in modules(SIZE).into_iter().zip(modules(4 * SIZE)) {
         for pass in passes {
             let (short, long) = (time(pass, &small), time(pass, &large));
-            assert!(long < short * TIMES + AT_LEAST, "{pass} on {name}: {short:?}, then {long:?}");
+            assert!(
+                long < short * MAX_TIME_RATIO + TIME_ALLOWANCE,
+                "{pass} on {name}: {short:?}, then {long:?}"
+            );
         }
     }
 }

@@ -144,7 +144,7 @@ fn expansion_error(module: &Module) -> f64 {
 }
 
 /// Passes that fail on modules that request something impossible.
-const REFUSE: &[&str] = &["host-offload-legalize", "host-offloader", "sharding-propagation"];
+const REJECTING_PASSES: &[&str] = &["host-offload-legalize", "host-offloader", "sharding-propagation"];
 
 /// Passes that reorder sums. Overflow of huge numbers, and the rest after cancellation, depend on the order.
 const REORDERS_SUMS: &[&str] = &["tree_reduction_rewriter"];
@@ -244,7 +244,7 @@ fn check(
     let mut module = module.clone();
     let passes = crate::pipeline(pipeline);
     match passes.run(&mut module, observer) {
-        Err(_) if REFUSE.contains(&pipeline) => return,
+        Err(_) if REJECTING_PASSES.contains(&pipeline) => return,
         Err(diags) => panic!("{name}, {pipeline}: {diags:?}"),
         Ok(_) => {}
     }
@@ -352,9 +352,9 @@ fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
 const MAX_TEXT: u64 = 100_000;
 
 /// Number of tests that share the files, so that they run in parallel.
-const SHARES: usize = 4;
+const FILE_SHARDS: usize = 4;
 
-/// Checks every [`SHARES`]-th file, starting with file `share`.
+/// Checks every [`FILE_SHARDS`]-th file, starting with file `share`.
 fn check_files(share: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test");
     let mut files = Vec::new();
@@ -364,7 +364,7 @@ fn check_files(share: usize) {
         hlo_files(Path::new(&more), &mut files);
     }
     let mut checked = 0;
-    for file in files.iter().skip(share).step_by(SHARES) {
+    for file in files.iter().skip(share).step_by(FILE_SHARDS) {
         if file.metadata().is_ok_and(|m| m.len() > MAX_TEXT) {
             continue;
         }
@@ -374,7 +374,7 @@ fn check_files(share: usize) {
             checked += usize::from(check_module(&name, part, false, &mut Strict::default()));
         }
     }
-    println!("{checked} modules of {} files", files.len().div_ceil(SHARES));
+    println!("{checked} modules of {} files", files.len().div_ceil(FILE_SHARDS));
     assert!(checked > 0 || files.is_empty());
 }
 

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The text before the number in the first line.
-const SENT: &str = "jaxlib sends ";
+const SENT_PREFIX: &str = "jaxlib sends ";
 
 struct Program {
     /// The name, without the number of devices.
@@ -43,10 +43,10 @@ fn read(path: &Path) -> Program {
     let text = std::fs::read_to_string(path).expect("a readable file");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let first = text.lines().next().unwrap_or_default();
-    let number = first.split_once(SENT).and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let number = first.split_once(SENT_PREFIX).and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     let module = hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{stem}: {}", e[0].message));
     let name = stem.rsplit_once('_').map_or(&stem[..], |(name, _)| name).to_owned();
-    let theirs = number.unwrap_or_else(|| panic!("{stem}: no `{SENT}` in the first line"));
+    let theirs = number.unwrap_or_else(|| panic!("{stem}: no `{SENT_PREFIX}` in the first line"));
     Program { name, devices: module.header.num_partitions.0, theirs, module }
 }
 

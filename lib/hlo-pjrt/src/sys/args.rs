@@ -28,13 +28,13 @@ macro_rules! args {
 
         // SAFETY: the struct contains numbers and pointers, which may be null.
         unsafe impl Args for $name {
-            const REQUIRED: usize = {
+            const MIN_SIZE: usize = {
                 let end = std::mem::offset_of!(Self, extensions) + size_of::<*const Extension>();
                 $(let end = { let _ = end; std::mem::offset_of!(Self, $field) + size_of::<$type>() };)*
                 end
             };
-            const WHOLE: usize = {
-                let end = Self::REQUIRED;
+            const FULL_SIZE: usize = {
+                let end = Self::MIN_SIZE;
                 $($(let end = { let _ = end; std::mem::offset_of!(Self, $late) + size_of::<$late_type>() };)*)?
                 end
             };

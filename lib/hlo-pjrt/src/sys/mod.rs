@@ -453,9 +453,9 @@ pub struct LogicalDeviceIds {
 /// The struct must be `repr(C)`, begin with its size, and be valid if all its bytes are zero.
 pub unsafe trait Args: Sized {
     /// Offset of the first field that the oldest supported caller does not have, in bytes.
-    const REQUIRED: usize;
+    const MIN_SIZE: usize;
     /// Offset of the end of the last field, in bytes.
-    const WHOLE: usize;
+    const FULL_SIZE: usize;
 }
 
 /// Calls a function of the table on a caller's struct. Returns null, or an error that the caller owns.
@@ -476,13 +476,13 @@ pub unsafe fn call<A: Args>(
         }
         // SAFETY: guaranteed by the caller.
         let size = unsafe { args.cast::<usize>().read() };
-        if size < A::REQUIRED {
-            let required = A::REQUIRED;
+        if size < A::MIN_SIZE {
+            let required = A::MIN_SIZE;
             return Err(Fault::invalid(format!(
                 "expected a struct of at least {required} bytes, found one of {size}: the caller is of another version"
             )));
         }
-        if size >= A::WHOLE {
+        if size >= A::FULL_SIZE {
             // SAFETY: the caller guarantees that the struct has all fields and that no other code writes it
             // now.
             return function(unsafe { &mut *args });

@@ -337,12 +337,12 @@ fn a_copy_is_in_memory_of_its_own() {
     assert!(of.is(dst_device.get().expect("a device")));
 }
 
-static HEARD: AtomicUsize = AtomicUsize::new(0);
+static CALLBACK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" fn hear(error: Handle<Error>, argument: *mut c_void) {
     let failed = failure(error).expect_err("an error");
     assert_eq!((failed.code, failed.message.as_str()), (9, "not now"));
-    HEARD.fetch_add(argument.addr(), Ordering::SeqCst);
+    CALLBACK_COUNT.fetch_add(argument.addr(), Ordering::SeqCst);
 }
 
 #[test]
@@ -355,14 +355,14 @@ fn an_event_of_the_caller_is_over_when_the_caller_says_so() {
         ..none()
     };
     call(api().EventOnReady, on_ready()).expect("a callback");
-    assert_eq!(HEARD.load(Ordering::SeqCst), 0);
+    assert_eq!(CALLBACK_COUNT.load(Ordering::SeqCst), 0);
     let early = call(api().EventError, EventError { event, ..none() }).err().expect("an error");
     assert_eq!(early.code, 9);
     let text = hlo_pjrt::sys::Text::of("not now");
     call(api().EventSet, EventSet { event, error_code: 9, error_message: text, ..none() }).expect("an event");
-    assert_eq!(HEARD.load(Ordering::SeqCst), 7);
+    assert_eq!(CALLBACK_COUNT.load(Ordering::SeqCst), 7);
     call(api().EventOnReady, on_ready()).expect("a callback");
-    assert_eq!(HEARD.load(Ordering::SeqCst), 14);
+    assert_eq!(CALLBACK_COUNT.load(Ordering::SeqCst), 14);
     assert!(call(api().EventSet, EventSet { event, ..none() }).is_err());
     assert!(wait(event).is_err());
 }

@@ -40,7 +40,7 @@ pub fn none<A: Args>() -> A {
     // SAFETY: `Args` guarantees that zeros are a valid struct that begins with its size.
     unsafe {
         let mut args: A = std::mem::zeroed();
-        (&raw mut args).cast::<usize>().write(A::WHOLE);
+        (&raw mut args).cast::<usize>().write(A::FULL_SIZE);
         args
     }
 }

@@ -80,7 +80,7 @@ fn more_devices_than_there_are_is_an_error() {
 
 /// The work of each of two devices that replaces a call: adds the sum over both devices to the value of the
 /// device.
-const PART: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+const PARTITIONED_PROGRAM: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = \"stablehlo.all_reduce\"(%x) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.add %a, %b : tensor<f32>
@@ -99,7 +99,7 @@ unsafe extern "C" fn partition(_: *mut Callbacks, question: *mut Question) {
             (question.answer.has_error, question.answer.error) = (true, Bytes::of(b"ValueError: no"));
             return;
         }
-        question.program = Bytes::of(PART.as_bytes());
+        question.program = Bytes::of(PARTITIONED_PROGRAM.as_bytes());
         question.operand_shardings = &raw const (*question.operands).sharding;
         question.result_sharding = question.result.sharding;
     }

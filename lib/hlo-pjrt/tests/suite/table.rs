@@ -11,7 +11,7 @@ use std::ptr;
 fn structs_are_as_large_as_the_header_says() {
     macro_rules! check {
         ($($name:ident $size:literal),*) => {
-            $(assert_eq!(<args::$name as Args>::WHOLE, $size, stringify!($name));)*
+            $(assert_eq!(<args::$name as Args>::FULL_SIZE, $size, stringify!($name));)*
         };
     }
     check!(

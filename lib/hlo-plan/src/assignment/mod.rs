@@ -21,7 +21,7 @@ pub use live::{Interval, Liveness};
 use pack::Packed;
 
 /// Number of the largest buffers that an out-of-memory message lists.
-const NAMED_BUFFERS: usize = 5;
+const MAX_LISTED_BUFFERS: usize = 5;
 
 /// Assigns each buffer of an expanded program a location.
 ///
@@ -151,7 +151,7 @@ fn too_large(module: &Module, buffers: &crate::Buffers, total: Option<u64>, limi
     largest.dedup_by_key(|(_, i)| *i);
     let message = format!("the program needs {needed} of memory, the limit is {}", human_bytes(limit));
     let mut diag = Diag::error(message).with_code(code::MEMORY);
-    for (n, &(bytes, i)) in largest.iter().take(NAMED_BUFFERS).enumerate() {
+    for (n, &(bytes, i)) in largest.iter().take(MAX_LISTED_BUFFERS).enumerate() {
         let size = human_bytes(bytes);
         diag = match n {
             0 => diag.at(module.span(i), size.clone()),

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Maximum number of additional instructions that copies of one computation may create. Above this, the
 /// computation becomes a function.
-const MAX_COPIED: usize = 512;
+const MAX_COPIED_INSTRUCTIONS: usize = 512;
 
 /// Returns the computations that become functions. `order` lists all computations, callees first.
 pub(super) fn functions(module: &Module, order: &[ComputationId]) -> HashSet<ComputationId> {
@@ -26,7 +26,7 @@ pub(super) fn functions(module: &Module, order: &[ComputationId]) -> HashSet<Com
         let inside: usize = inside.map(|callee| sizes.get(&callee).copied().unwrap_or(0)).sum();
         let size = inside.saturating_add(module[c].instructions().len());
         let copies = places.get(&c).copied().unwrap_or(0).saturating_sub(1);
-        if size.saturating_mul(copies) > MAX_COPIED {
+        if size.saturating_mul(copies) > MAX_COPIED_INSTRUCTIONS {
             functions.insert(c);
         }
         sizes.insert(c, size);

@@ -7,7 +7,7 @@ use hlo_proto::{from_module_with_config, to_module_with_config};
 use std::path::{Path, PathBuf};
 
 /// Size in bytes of the largest file to test. Larger files take too long in a test build.
-const LARGEST: u64 = 40_000;
+const MAX_FILE_BYTES: u64 = 40_000;
 
 /// Writes a module in binary form with its configuration and reads it back.
 fn back(module: &Module) -> Module {
@@ -23,7 +23,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
         if path.is_dir() {
             files(&path, out);
         } else if path.extension().is_some_and(|e| e == "hlo")
-            && entry.metadata().is_ok_and(|m| m.len() < LARGEST)
+            && entry.metadata().is_ok_and(|m| m.len() < MAX_FILE_BYTES)
         {
             out.push(path);
         }

@@ -108,7 +108,7 @@ unsafe impl Sync for Patches<'_> {}
 
 /// The number of window positions of a dimension for which a mask of the pixels inside the input is
 /// precomputed.
-const KNOWN: usize = 8;
+const MAX_MASKED_POSITIONS: usize = 8;
 
 /// The window positions of the pixels of a panel that are inside the input.
 struct Inside<const P: usize> {
@@ -117,7 +117,7 @@ struct Inside<const P: usize> {
     /// The range that is inside the input for all pixels, for each spatial dimension.
     common: [[usize; 2]; MAX_SPATIAL],
     /// A mask of the pixels inside the input, for each spatial dimension and its first window positions.
-    known: [[u64; KNOWN]; MAX_SPATIAL],
+    known: [[u64; MAX_MASKED_POSITIONS]; MAX_SPATIAL],
     count: usize,
 }
 
@@ -192,7 +192,7 @@ impl Patches<'_> {
         let mut all = Inside {
             each: [[[0; 2]; P]; MAX_SPATIAL],
             common: [[0, usize::MAX]; MAX_SPATIAL],
-            known: [[0; KNOWN]; MAX_SPATIAL],
+            known: [[0; MAX_MASKED_POSITIONS]; MAX_SPATIAL],
             count,
         };
         let mut at = index(axes, first);
@@ -217,7 +217,7 @@ impl Patches<'_> {
             self.pointer.wrapping_offset(offset)
         });
         for (d, dim) in g.dims.iter().enumerate() {
-            for w in 0..dim.window.min(KNOWN) {
+            for w in 0..dim.window.min(MAX_MASKED_POSITIONS) {
                 all.known[d][w] = all.find_rows(d, w);
             }
         }

@@ -8,7 +8,7 @@ use crate::gemm::{Format, transpose_words};
 /// The number of terms that are gathered before they are transposed.
 const CHUNK: usize = 64;
 /// The minimum number of terms that are transposed in vectors.
-const FEW: usize = 8;
+const MIN_VECTOR_TERMS: usize = 8;
 
 /// The rows of a panel, at most 64.
 pub(super) struct Panel<const P: usize> {
@@ -61,7 +61,7 @@ impl<const P: usize> Panel<P> {
                 } else {
                     self.fetch_neighbours(format, present, from, step, n, to);
                 }
-            } else if word && (n < FEW || step != 4) {
+            } else if word && (n < MIN_VECTOR_TERMS || step != 4) {
                 for (r, row) in self.rows.iter().enumerate() {
                     let there = present >> r & 1 != 0;
                     for i in 0..n {

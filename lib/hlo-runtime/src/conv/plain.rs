@@ -5,13 +5,13 @@ use super::geometry::Geometry;
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// The minimum number of multiply-adds of a task.
-const TASK: usize = 1 << 14;
+const MIN_TASK_MULTIPLY_ADDS: usize = 1 << 14;
 
 /// # Safety
 /// As for [`super::hlo_rt_conv`].
 pub(super) unsafe fn conv<T: Number>(ctx: &Context, g: &Geometry, buffers: Buffers) -> Result<(), Error> {
     let a_pixel = g.out_features.saturating_mul(g.positions).saturating_mul(g.group_in).max(1);
-    let grain = (TASK / a_pixel).clamp(1, g.pixels);
+    let grain = (MIN_TASK_MULTIPLY_ADDS / a_pixel).clamp(1, g.pixels);
     // SAFETY: guaranteed by the caller.
     let zeros = !unsafe { g.has_finite_weights::<T>(buffers.rhs) };
     // SAFETY: one task writes each pixel.

@@ -12,7 +12,7 @@ use super::Sizes;
 use crate::linalg::by_faer;
 
 /// The number of multiply-adds of a task. Smaller products of a batch share a task.
-const TASK: usize = 1 << 20;
+const TASK_MULTIPLY_ADDS: usize = 1 << 20;
 
 /// # Safety
 /// As for [`super::hlo_rt_dot`]; every operand has element type `T`.
@@ -67,7 +67,7 @@ pub(super) unsafe fn dot<T: ComplexField>(
     let tasks =
         batch.checked_mul(rows * columns).ok_or_else(|| Error("the product has too many blocks".into()))?;
     // Small products of a batch share a task.
-    let grain = (TASK / (m * n).saturating_mul(k).max(1)).clamp(1, tasks);
+    let grain = (TASK_MULTIPLY_ADDS / (m * n).saturating_mul(k).max(1)).clamp(1, tasks);
     ctx.for_each(tasks.div_ceil(grain), |chunk| {
         for task in chunk * grain..tasks.min((chunk + 1) * grain) {
             tile(task, buffers.get());
@@ -80,7 +80,7 @@ pub(super) unsafe fn dot<T: ComplexField>(
 /// the longer side is halved until the block is small enough.
 fn blocks(m: usize, n: usize, k: usize) -> (usize, usize) {
     let (mut bm, mut bn) = (m, n);
-    while bm.saturating_mul(bn).saturating_mul(k) > TASK * 8 && bm * bn > 128 * 128 {
+    while bm.saturating_mul(bn).saturating_mul(k) > TASK_MULTIPLY_ADDS * 8 && bm * bn > 128 * 128 {
         if bm >= bn { bm = bm.div_ceil(2) } else { bn = bn.div_ceil(2) }
     }
     (bm, bn)

@@ -7,15 +7,15 @@ use hlo_runtime_core::{
 };
 
 /// The maximum length of a contraction that is not split into parts.
-const LONGEST: usize = 1 << 13;
+const MAX_UNSPLIT_LENGTH: usize = 1 << 13;
 /// The maximum length of a part.
-const PART: usize = 1 << 12;
+const MAX_PART_LENGTH: usize = 1 << 12;
 /// The number of sums that are added sequentially into one sum of the next level.
-const GROUP: usize = 32;
+const SUMS_PER_GROUP: usize = 32;
 /// An upper bound on the number of levels.
-const LEVELS: usize = 16;
+const MAX_LEVELS: usize = 16;
 /// The number of elements of a sum that one task adds.
-const TASK: usize = 1 << 16;
+const TASK_ELEMENTS: usize = 1 << 16;
 
 /// Computes a product in `f32` with a long contraction. Returns `None` for other products.
 ///
@@ -29,7 +29,7 @@ pub(super) unsafe fn dot(
 ) -> Option<Result<(), Error>> {
     let types = [desc.lhs_type, desc.rhs_type, desc.out_type].map(ElementCode::from_code);
     let [Ok(l), Ok(r), Ok(o)] = types else { return None };
-    if sizes.k <= LONGEST || !matches!(accumulator(l, r, o), Ok(Accumulator::F32)) {
+    if sizes.k <= MAX_UNSPLIT_LENGTH || !matches!(accumulator(l, r, o), Ok(Accumulator::F32)) {
         return None;
     }
     // SAFETY: guaranteed by the caller.
@@ -48,9 +48,9 @@ unsafe fn in_parts(
     let Sizes { batch, m, n, k } = sizes;
     let total = batch.checked_mul(m).and_then(|t| t.checked_mul(n));
     let total = total.ok_or_else(|| Error("the product is too large".into()))?;
-    let parts = k.div_ceil(PART);
+    let parts = k.div_ceil(MAX_PART_LENGTH);
     let size = k.div_ceil(parts);
-    let mut levels: [Option<Scratch>; LEVELS] = Default::default();
+    let mut levels: [Option<Scratch>; MAX_LEVELS] = Default::default();
     for part in 0..parts {
         let first = part * size;
         let mut sum = Scratch::new::<f32>(total)?;
@@ -78,8 +78,8 @@ unsafe fn in_parts(
                 add(ctx, &before, &sum, total);
                 sum = before;
             }
-            let full = done.is_multiple_of(GROUP);
-            done /= GROUP;
+            let full = done.is_multiple_of(SUMS_PER_GROUP);
+            done /= SUMS_PER_GROUP;
             if !(full || last && done > 0) {
                 *level = Some(sum);
                 break;
@@ -89,8 +89,8 @@ unsafe fn in_parts(
     let sum = levels.into_iter().flatten().next().ok_or_else(|| Error("a product without parts".into()))?;
     // SAFETY: tasks write different elements of the output.
     let (from, to) = unsafe { (Shared::new(sum.pointer::<f32>()), Shared::new(out)) };
-    ctx.for_each(total.div_ceil(TASK), |task| {
-        for i in task * TASK..total.min((task + 1) * TASK) {
+    ctx.for_each(total.div_ceil(TASK_ELEMENTS), |task| {
+        for i in task * TASK_ELEMENTS..total.min((task + 1) * TASK_ELEMENTS) {
             let (b, row, column) = (i / (m * n), i / n % m, i % n);
             let at = desc.out_batch_stride * b as i64
                 + desc.out_m_stride * row as i64
@@ -108,8 +108,8 @@ unsafe fn in_parts(
 fn add(ctx: &Context, sums: &Scratch, terms: &Scratch, count: usize) {
     // SAFETY: tasks access different elements of buffers that have `count` elements.
     let (sums, terms) = unsafe { (Shared::new(sums.pointer::<f32>()), Shared::new(terms.pointer::<f32>())) };
-    ctx.for_each(count.div_ceil(TASK), |task| {
-        let (first, size) = (task * TASK, TASK.min(count - task * TASK));
+    ctx.for_each(count.div_ceil(TASK_ELEMENTS), |task| {
+        let (first, size) = (task * TASK_ELEMENTS, TASK_ELEMENTS.min(count - task * TASK_ELEMENTS));
         // SAFETY: as above.
         unsafe {
             let sums = std::slice::from_raw_parts_mut(sums.get().add(first), size);

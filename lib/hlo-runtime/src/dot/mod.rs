@@ -105,12 +105,12 @@ unsafe fn dot<const WIDE: bool>(
 /// columns of the result are adjacent. If one operand is much larger than the other arrays, its layout
 /// decides instead: it is read by columns as the right operand, or by rows as the left one.
 fn is_better_transposed(desc: &DotDesc, sizes: Sizes) -> bool {
-    const FEW: usize = 32;
+    const MAX_NARROW_SIZE: usize = 32;
     let Sizes { m, n, k, .. } = sizes;
-    if n <= FEW && m.min(k) >= 2 * FEW && desc.lhs_m_stride == 1 {
+    if n <= MAX_NARROW_SIZE && m.min(k) >= 2 * MAX_NARROW_SIZE && desc.lhs_m_stride == 1 {
         return true;
     }
-    if m <= FEW && n.min(k) >= 2 * FEW && desc.rhs_k_stride == 1 {
+    if m <= MAX_NARROW_SIZE && n.min(k) >= 2 * MAX_NARROW_SIZE && desc.rhs_k_stride == 1 {
         return true;
     }
     desc.out_n_stride.unsigned_abs() != 1 && desc.out_m_stride.unsigned_abs() == 1

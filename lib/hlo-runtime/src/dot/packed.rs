@@ -5,12 +5,12 @@ use crate::gemm::{self, Format, Kernel, Output, Rows};
 use hlo_runtime_core::{Accumulator, Context, DotDesc, ElementCode, Error, Number, Shared};
 
 /// The maximum number of multiply-adds of a product that is computed by one task.
-const SMALL: usize = 1 << 21;
-/// The same limit for products in batches of at least [`LARGE_BATCH`], which have enough tasks.
-const SMALL_IN_BATCH: usize = 1 << 26;
-const LARGE_BATCH: usize = 32;
+const MAX_SERIAL_MULTIPLY_ADDS: usize = 1 << 21;
+/// The same limit for products in batches of at least [`MIN_LARGE_BATCH`], which have enough tasks.
+const MAX_SERIAL_BATCH_MULTIPLY_ADDS: usize = 1 << 26;
+const MIN_LARGE_BATCH: usize = 32;
 /// The minimum number of multiply-adds of a task.
-const TASK: usize = 1 << 18;
+const MIN_TASK_MULTIPLY_ADDS: usize = 1 << 18;
 
 /// Computes the product if a packed kernel supports its types; otherwise returns `None`.
 ///
@@ -67,7 +67,7 @@ pub(super) unsafe fn dot(
 fn pairs_of_bf16_are_faster(sizes: Sizes) -> bool {
     use std::sync::OnceLock;
     /// The maximum number of rows or columns of a thin product.
-    const THIN: usize = 32;
+    const MAX_THIN_SIZE: usize = 32;
     static IS_INTEL: OnceLock<bool> = OnceLock::new();
     let is_intel = || {
         let id = std::arch::x86_64::__cpuid(0);
@@ -75,7 +75,7 @@ fn pairs_of_bf16_are_faster(sizes: Sizes) -> bool {
     };
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bf16")
-        && (sizes.m.min(sizes.n) <= THIN || !*IS_INTEL.get_or_init(is_intel))
+        && (sizes.m.min(sizes.n) <= MAX_THIN_SIZE || !*IS_INTEL.get_or_init(is_intel))
 }
 
 /// The arguments of a call.
@@ -98,7 +98,8 @@ impl Call<'_> {
     ) -> Result<(), Error> {
         let Sizes { batch, m, n, k } = self.sizes;
         let operations = m.saturating_mul(n).saturating_mul(k.max(1));
-        let small = operations <= SMALL || (batch >= LARGE_BATCH && operations <= SMALL_IN_BATCH);
+        let small = operations <= MAX_SERIAL_MULTIPLY_ADDS
+            || (batch >= MIN_LARGE_BATCH && operations <= MAX_SERIAL_BATCH_MULTIPLY_ADDS);
         // SAFETY: products of a batch write disjoint outputs; the caller guarantees the rest.
         unsafe {
             if !small {
@@ -109,7 +110,7 @@ impl Call<'_> {
                 return Ok(());
             }
             let this = Shared::new(self);
-            let grain = (TASK / operations).clamp(1, batch);
+            let grain = (MIN_TASK_MULTIPLY_ADDS / operations).clamp(1, batch);
             self.ctx.try_for_each(batch.div_ceil(grain), |chunk| {
                 for b in chunk * grain..batch.min((chunk + 1) * grain) {
                     let (left, right, out) = this.get().product(b, formats);

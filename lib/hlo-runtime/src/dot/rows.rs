@@ -7,12 +7,12 @@ use std::arch::x86_64::*;
 use half::bf16;
 
 /// The maximum number of vectors of one pass.
-pub(super) const VECTORS: usize = 8;
+pub(super) const MAX_VECTORS: usize = 8;
 
 /// An element type of the matrix; `T` is the type of the sums.
 pub(super) trait Rows<T>: Copy {
     /// Adds to the sums: `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` for `vectors` vectors, 1 to
-    /// [`VECTORS`].
+    /// [`MAX_VECTORS`].
     ///
     /// # Safety
     /// [`have_avx512`] must return true. `a` must be readable for `sums.len() / vectors` rows of `x.len() /
@@ -88,7 +88,7 @@ macro_rules! rows {
                         5 => $name::<5, 4>(a, stride, x, sums),
                         6 => $name::<6, 2>(a, stride, x, sums),
                         7 => $name::<7, 2>(a, stride, x, sums),
-                        _ => $name::<VECTORS, 2>(a, stride, x, sums),
+                        _ => $name::<MAX_VECTORS, 2>(a, stride, x, sums),
                     }
                 }
             }

@@ -7,32 +7,32 @@ use super::Sizes;
 use super::rows::{self, Rows, have_avx512};
 
 /// The maximum number of vectors; more vectors are treated as a matrix.
-const MOST_VECTORS: usize = 12;
+const MAX_VECTORS: usize = 12;
 /// The number of vectors of one pass over columns.
-const VECTORS: usize = 4;
+const COLUMN_PASS_VECTORS: usize = 4;
 /// The number of vectors of one pass over rows without AVX-512.
-const PAIR: usize = 2;
+const ROW_PASS_VECTORS: usize = 2;
 /// The number of bytes of rows that stay in the cache while several passes process all vectors.
-const NEAR: usize = 1 << 16;
+const MAX_CACHED_BYTES: usize = 1 << 16;
 /// The minimum length of a row (or column), per vector, for which a product with several vectors uses these
 /// passes.
-const SHORT: usize = 64;
+const MIN_LENGTH_PER_VECTOR: usize = 64;
 /// Below this row length, a product with one vector uses the algorithm for several vectors.
-const SHORT_ROW: usize = 1024;
+const MIN_SINGLE_VECTOR_ROW: usize = 1024;
 /// The number of rows whose partial sums are in registers at the same time.
-const ROWS: usize = 4;
+const INTERLEAVED_ROWS: usize = 4;
 /// The minimum and maximum number of outputs per vector in one task, if the rows of the matrix are
 /// contiguous.
-const ROW_TASK: [usize; 2] = [64, 512];
+const ROW_TASK_OUTPUTS: [usize; 2] = [64, 512];
 /// The number of tasks among which rows are divided, if there are enough rows.
-const ROW_TASKS: usize = 16;
+const TARGET_ROW_TASKS: usize = 16;
 /// The number of outputs per vector in one task, if the columns of the matrix are contiguous.
-const COLUMN_TASK: usize = 512;
+const COLUMN_TASK_OUTPUTS: usize = 512;
 /// The number of lines of columns that are multiplied by all vectors before the next lines, so that they stay
 /// in the cache.
-const LINES: usize = 64;
+const LINES_PER_PASS: usize = 64;
 /// The number of matrix elements below which several products of a batch share a task.
-const TASK: usize = 1 << 16;
+const BATCH_TASK_ELEMENTS: usize = 1 << 16;
 
 /// An element of the matrix that can be widened to the type of the sums.
 trait Entry<T>: Rows<T> {
@@ -101,14 +101,14 @@ pub(super) unsafe fn dot(
         (&flipped, Sizes { m: sizes.n, n: sizes.m, ..sizes }, rhs, lhs)
     };
     let by_rows = desc.lhs_k_stride == 1;
-    if sizes.m < ROWS || !(by_rows || desc.lhs_m_stride == 1) {
+    if sizes.m < INTERLEAVED_ROWS || !(by_rows || desc.lhs_m_stride == 1) {
         return None;
     }
     if sizes.n > 1 {
         // The kernels for matrices also read columns of f32 without packing.
         let is_covered = !by_rows && types[0] == ElementCode::F32;
         let along = if by_rows { sizes.k } else { sizes.m };
-        if is_covered || sizes.n > MOST_VECTORS || along < SHORT * sizes.n {
+        if is_covered || sizes.n > MAX_VECTORS || along < MIN_LENGTH_PER_VECTOR * sizes.n {
             return None;
         }
     }
@@ -144,15 +144,19 @@ impl Product<'_> {
     unsafe fn run<E: Entry<T>, T: Real>(&self, ctx: &Context, vector: ElementCode) -> Result<(), Error> {
         let Sizes { batch, m, n, k } = self.sizes;
         let rows = match self.desc.lhs_k_stride {
-            1 => m.div_ceil(ROW_TASKS).next_multiple_of(ROWS).clamp(ROW_TASK[0], ROW_TASK[1]),
-            _ => COLUMN_TASK,
+            1 => m
+                .div_ceil(TARGET_ROW_TASKS)
+                .next_multiple_of(INTERLEAVED_ROWS)
+                .clamp(ROW_TASK_OUTPUTS[0], ROW_TASK_OUTPUTS[1]),
+            _ => COLUMN_TASK_OUTPUTS,
         };
-        let near = (NEAR / (k * size_of::<E>()).max(1)).max(1).next_multiple_of(2 * ROWS);
+        let near =
+            (MAX_CACHED_BYTES / (k * size_of::<E>()).max(1)).max(1).next_multiple_of(2 * INTERLEAVED_ROWS);
         let again = self.desc.lhs_k_stride == 1 && n > 1;
         let block = if again { rows.min(near) } else { rows };
         let blocks = m.div_ceil(block);
         let total = blocks.checked_mul(batch).ok_or_else(|| Error("the batch is too large".into()))?;
-        let grain = (TASK / (m.min(block) * k).max(1)).max(rows / block).clamp(1, total);
+        let grain = (BATCH_TASK_ELEMENTS / (m.min(block) * k).max(1)).max(rows / block).clamp(1, total);
         let in_place =
             vector == T::CODE && self.desc.rhs_k_stride == 1 && n == 1 && self.rhs.cast::<T>().is_aligned();
         let room = k.checked_mul(n).ok_or_else(|| Error("the vectors are too large".into()))?;
@@ -202,11 +206,11 @@ impl Product<'_> {
         let a = self.lhs.cast::<E>().wrapping_offset(offset as isize);
         let (row, line) = (self.desc.lhs_m_stride as isize, self.desc.lhs_k_stride as isize);
         let (by_rows, avx512) = (line == 1, have_avx512());
-        let step = if by_rows { k } else { LINES };
+        let step = if by_rows { k } else { LINES_PER_PASS };
         let most = match (by_rows, avx512) {
-            (true, true) => rows::VECTORS,
-            (true, false) => PAIR,
-            _ => VECTORS,
+            (true, true) => rows::MAX_VECTORS,
+            (true, false) => ROW_PASS_VECTORS,
+            _ => COLUMN_PASS_VECTORS,
         };
         for first in (0..k).step_by(step.max(1)) {
             let span = [first, k.min(first + step)];
@@ -221,12 +225,14 @@ impl Product<'_> {
                     match (by_rows, vectors) {
                         // For short rows, the rest of a row after whole groups of lanes and the final
                         // addition of the lanes are significant.
-                        (true, 1) if avx512 && k < SHORT_ROW => E::rows(1, a, row, x, sums),
+                        (true, 1) if avx512 && k < MIN_SINGLE_VECTOR_ROW => E::rows(1, a, row, x, sums),
                         // As many lanes as the registers allow for the partial sums of all rows and vectors.
                         (true, 1) => rows::<E, T, 1, 32>(a, row, x, span, sums),
                         (true, vectors) if avx512 => E::rows(vectors, a, row, x, sums),
-                        (true, _) if size_of::<T>() > 4 => rows::<E, T, PAIR, 4>(a, row, x, span, sums),
-                        (true, _) => rows::<E, T, PAIR, 8>(a, row, x, span, sums),
+                        (true, _) if size_of::<T>() > 4 => {
+                            rows::<E, T, ROW_PASS_VECTORS, 4>(a, row, x, span, sums)
+                        }
+                        (true, _) => rows::<E, T, ROW_PASS_VECTORS, 8>(a, row, x, span, sums),
                         (false, 1) => columns::<E, T, 1, 0>(a, line, x, span, sums),
                         (false, 2) => columns::<E, T, 2, 0>(a, line, x, span, sums),
                         (false, 3) => columns::<E, T, 3, 0>(a, line, x, span, sums),
@@ -377,17 +383,17 @@ unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, cons
 ) {
     let (count, k) = (sums.len() / V, x.len() / V);
     let whole = span[0] + (span[1] - span[0]) / L * L;
-    for first in (0..count).step_by(ROWS) {
-        let mut partial = [[[T::ZERO; L]; V]; ROWS];
+    for first in (0..count).step_by(INTERLEAVED_ROWS) {
+        let mut partial = [[[T::ZERO; L]; V]; INTERLEAVED_ROWS];
         // Rows after the last repeat the last row; their sums are not used.
-        let lines: [*const E; ROWS] =
+        let lines: [*const E; INTERLEAVED_ROWS] =
             std::array::from_fn(|r| a.wrapping_offset((first + r).min(count - 1) as isize * stride));
         for at in (span[0]..whole).step_by(L) {
             // SAFETY: guaranteed by the caller; only whole groups of lanes are read.
             unsafe {
                 let factors: [[T; L]; V] =
                     std::array::from_fn(|v| x.as_ptr().add(v * k + at).cast::<[T; L]>().read());
-                for r in 0..ROWS {
+                for r in 0..INTERLEAVED_ROWS {
                     let values = lines[r].add(at).cast::<[E; L]>().read_unaligned();
                     for v in 0..V {
                         for l in 0..L {
@@ -438,13 +444,14 @@ unsafe fn columns_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, c
     let (count, k) = (sums.len() / V, x.len() / V);
     // Several lines at a time, so that the sums are loaded and stored once for all of them.
     let line = |at: usize| a.wrapping_offset(at as isize * stride);
-    let whole = span[0] + (span[1] - span[0]) / ROWS * ROWS;
-    for at in (span[0]..whole).step_by(ROWS) {
-        let lines: [*const E; ROWS] = std::array::from_fn(|r| line(at + r));
-        let factors: [[T; ROWS]; V] = std::array::from_fn(|v| std::array::from_fn(|r| x[v * k + at + r]));
+    let whole = span[0] + (span[1] - span[0]) / INTERLEAVED_ROWS * INTERLEAVED_ROWS;
+    for at in (span[0]..whole).step_by(INTERLEAVED_ROWS) {
+        let lines: [*const E; INTERLEAVED_ROWS] = std::array::from_fn(|r| line(at + r));
+        let factors: [[T; INTERLEAVED_ROWS]; V] =
+            std::array::from_fn(|v| std::array::from_fn(|r| x[v * k + at + r]));
         for i in 0..count {
             // SAFETY: guaranteed by the caller.
-            let entries: [T; ROWS] =
+            let entries: [T; INTERLEAVED_ROWS] =
                 std::array::from_fn(|r| unsafe { lines[r].add(i).read_unaligned() }.widen());
             for (v, factors) in factors.iter().enumerate() {
                 let sum = &mut sums[v * count + i];

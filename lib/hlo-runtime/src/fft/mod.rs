@@ -59,10 +59,10 @@ struct Transform {
 }
 
 /// The minimum number of elements of a task.
-const TASK: usize = 1 << 13;
+const MIN_TASK_ELEMENTS: usize = 1 << 13;
 /// The number of lines that are transformed together if they are not contiguous. Together they fill cache
 /// lines.
-const COLUMNS: usize = 16;
+const LINES_PER_PASS: usize = 16;
 
 impl Transform {
     fn new(desc: &FftDesc) -> Result<Transform, Error> {
@@ -150,7 +150,7 @@ impl Transform {
         body: impl Fn(std::ops::Range<usize>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         // The grain is even, so that the pairs do not depend on the number of threads.
-        let (lines, grain) = (self.lines(), (TASK / self.length()).max(1).next_multiple_of(2));
+        let (lines, grain) = (self.lines(), (MIN_TASK_ELEMENTS / self.length()).max(1).next_multiple_of(2));
         ctx.try_for_each(lines.div_ceil(grain), |task| body(task * grain..lines.min((task + 1) * grain)))
     }
 
@@ -313,10 +313,10 @@ impl Transform {
     ) -> Result<(), Error> {
         // SAFETY: each task has its own columns.
         let values = unsafe { Shared::new(values) };
-        let groups = stride.div_ceil(COLUMNS);
+        let groups = stride.div_ceil(LINES_PER_PASS);
         ctx.try_for_each(blocks * groups, |task| {
-            let (block, first) = (task / groups, task % groups * COLUMNS);
-            let columns = COLUMNS.min(stride - first);
+            let (block, first) = (task / groups, task % groups * LINES_PER_PASS);
+            let columns = LINES_PER_PASS.min(stride - first);
             let (mut lines, mut scratch) =
                 (zeros::<T>(columns * n)?, zeros::<T>(plan.get_inplace_scratch_len())?);
             let start = values.get().wrapping_add(block * n * stride + first);

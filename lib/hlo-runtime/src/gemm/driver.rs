@@ -9,37 +9,37 @@
 use super::block::{Block, Left, Right};
 use super::kernel::Kernel;
 use super::pack::{Direct, Panels};
-use super::parts::PART_WORDS;
+use super::parts::MIN_PART_WORDS;
 use super::store::Sink;
 use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// The number of words of the contracted dimension that are multiplied before the sums are written to memory.
 /// It keeps that part of the right panel in the first-level cache.
-const STEP: usize = 256;
+const STEP_WORDS: usize = 256;
 /// The number of rows of a task's block when the whole right operand is packed.
 pub(super) const BLOCK_ROWS: usize = 64;
 /// The maximum number of packed words of the right operand that are kept at a time.
 const PACKED_WORDS: usize = 16 << 20;
 /// The maximum number of output tiles ([`BLOCK_ROWS`] by [`NR`]) of a product that is split into parts. More
 /// tiles make enough tasks without parts.
-const FEW_BLOCKS: usize = 32;
+const MAX_SPLIT_BLOCKS: usize = 32;
 
 /// The maximum number of rows for which the right operand is not packed.
-const FEW_ROWS: usize = 32;
+const MAX_UNPACKED_RIGHT_ROWS: usize = 32;
 /// The maximum number of columns for which the left operand is not packed.
-const FEW_COLUMNS: usize = 2 * NR;
+const MAX_UNPACKED_LEFT_COLUMNS: usize = 2 * NR;
 /// The minimum and maximum number of words of the contracted dimension that are multiplied before the next
 /// columns, if the right operand is not packed. It is the number of memory lines that are read in parallel.
 const STRIP_STEP: [usize; 2] = [16, 128];
 /// The maximum number of words that these lines should span. A larger span touches too many pages.
-const STRIP_WORDS: usize = 1 << 16;
+const MAX_STRIP_SPAN_WORDS: usize = 1 << 16;
 /// The maximum number of words of a right operand that stays in the first-level cache.
-const DENSE_WORDS: usize = 1 << 13;
+const MAX_L1_WORDS: usize = 1 << 13;
 /// The minimum and maximum number of columns of a task if the right operand is not packed.
-const STRIP: [usize; 2] = [2 * NR, 8 * NR];
+const STRIP_COLUMNS: [usize; 2] = [2 * NR, 8 * NR];
 /// The number of strips that makes enough tasks.
-const STRIPS: usize = 8;
+const TARGET_STRIPS: usize = 8;
 
 /// The parts of a product that its tasks need.
 pub(super) struct Product<'a, K: Kernel, S: Sink> {
@@ -69,9 +69,9 @@ pub(crate) unsafe fn product<K: Kernel<Sum: Number>>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let blocks = m.div_ceil(BLOCK_ROWS).saturating_mul(n.div_ceil(NR));
-        if product.words >= 2 * PART_WORDS && blocks <= FEW_BLOCKS && !biased {
+        if product.words >= 2 * MIN_PART_WORDS && blocks <= MAX_SPLIT_BLOCKS && !biased {
             product.by_parts(ctx, m, n, left, right)
-        } else if let Some(columns) = side_by_side(right).filter(|_| m <= FEW_ROWS) {
+        } else if let Some(columns) = side_by_side(right).filter(|_| m <= MAX_UNPACKED_RIGHT_ROWS) {
             product.by_strips(ctx, [m, n], left, columns)
         } else if m >= n {
             product.by_rows(ctx, m, n, left, right)
@@ -97,9 +97,9 @@ pub(crate) unsafe fn small_product<K: Kernel<Sum: Number>>(
     // SAFETY: guaranteed by the caller; panels are packed before they are read.
     unsafe {
         let (a, _kept) = product.rows(left, [0, m], n)?;
-        if let Some(columns) = side_by_side(right).filter(|_| m <= 2 * FEW_ROWS || n <= NR) {
-            for j in (0..n).step_by(STRIP[1]) {
-                product.strip([0, j], [m, STRIP[1].min(n - j)], a, columns)?;
+        if let Some(columns) = side_by_side(right).filter(|_| m <= 2 * MAX_UNPACKED_RIGHT_ROWS || n <= NR) {
+            for j in (0..n).step_by(STRIP_COLUMNS[1]) {
+                product.strip([0, j], [m, STRIP_COLUMNS[1].min(n - j)], a, columns)?;
             }
             return Ok(());
         }
@@ -135,8 +135,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         [first, m]: [usize; 2],
         n: usize,
     ) -> Result<(Left, Option<Scratch>), Error> {
-        let near = |d: &Direct| d.word == 1 || (d.outer == 1 && m <= FEW_ROWS);
-        if let Some(direct) = left.direct().filter(|d| n <= FEW_COLUMNS && near(d)) {
+        let near = |d: &Direct| d.word == 1 || (d.outer == 1 && m <= MAX_UNPACKED_RIGHT_ROWS);
+        if let Some(direct) = left.direct().filter(|d| n <= MAX_UNPACKED_LEFT_COLUMNS && near(d)) {
             return Ok((Left::direct(direct, first), None));
         }
         let panels = m.div_ceil(MR);
@@ -169,7 +169,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                 unsafe {
                     let (left, _kept) = self.rows(left, [i0, mb], n)?;
                     let right = Right::direct(columns, 0);
-                    self.block(&Block { at: [i0, 0], size: [mb, n], left, right, step: STEP * NR / n })
+                    self.block(&Block { at: [i0, 0], size: [mb, n], left, right, step: STEP_WORDS * NR / n })
                 }
             });
         }
@@ -248,7 +248,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
     ) -> Result<(), Error> {
         // SAFETY: guaranteed by the caller.
         let (a, _kept) = unsafe { self.rows(left, [0, m], n)? };
-        let width = n.div_ceil(STRIPS).next_multiple_of(NR).clamp(STRIP[0], STRIP[1]);
+        let width = n.div_ceil(TARGET_STRIPS).next_multiple_of(NR).clamp(STRIP_COLUMNS[0], STRIP_COLUMNS[1]);
         ctx.try_for_each(n.div_ceil(width), |strip| {
             let j = strip * width;
             // SAFETY: the columns belong to this task only.
@@ -269,9 +269,12 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
     ) -> Result<(), Error> {
         let right = Right::direct(columns, at[1]);
         let line = columns.word.unsigned_abs().max(1);
-        let is_dense = line.saturating_mul(self.words) <= DENSE_WORDS;
-        let step =
-            if is_dense { self.words } else { (STRIP_WORDS / line).clamp(STRIP_STEP[0], STRIP_STEP[1]) };
+        let is_dense = line.saturating_mul(self.words) <= MAX_L1_WORDS;
+        let step = if is_dense {
+            self.words
+        } else {
+            (MAX_STRIP_SPAN_WORDS / line).clamp(STRIP_STEP[0], STRIP_STEP[1])
+        };
         // SAFETY: guaranteed by the caller.
         unsafe { self.block(&Block { at, size, left, right, step }) }
     }
@@ -288,6 +291,6 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         b: *const u32,
     ) -> Result<(), Error> {
         // SAFETY: guaranteed by the caller.
-        unsafe { self.block(&Block { at, size, left, right: Right::packed(b), step: STEP }) }
+        unsafe { self.block(&Block { at, size, left, right: Right::packed(b), step: STEP_WORDS }) }
     }
 }

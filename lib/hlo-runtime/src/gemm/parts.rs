@@ -9,9 +9,9 @@ use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
 /// The minimum number of words of the contracted dimension in a part.
-pub(super) const PART_WORDS: usize = 1 << 12;
+pub(super) const MIN_PART_WORDS: usize = 1 << 12;
 /// The maximum number of parts.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 /// The number of words of a part that are packed at a time.
 const STEP_WORDS: usize = 512;
 
@@ -29,7 +29,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         left: &impl Panels,
         right: &impl Panels,
     ) -> Result<(), Error> {
-        let part = self.words.div_ceil(MOST_PARTS).max(PART_WORDS).next_multiple_of(STEP_WORDS);
+        let part = self.words.div_ceil(MAX_PARTS).max(MIN_PART_WORDS).next_multiple_of(STEP_WORDS);
         let parts = self.words.div_ceil(part);
         let (panels, columns) = (m.div_ceil(MR), n.next_multiple_of(NR));
         let sums = Scratch::new::<K::Sum>(parts * panels * MR * columns)?;

@@ -1,7 +1,7 @@
 //! Transposition of blocks of 32-bit words, in registers where the processor has AVX-512.
 
 /// Blocks with fewer rows or columns than this are moved word by word.
-const FEW: usize = 3;
+const MIN_TRANSPOSED_SIDE: usize = 3;
 
 /// Sets `to[c * to_stride + r] = from[r * from_stride + c]` for `rows` by `columns` words. `from_stride`
 /// counts bytes, so that rows of narrower elements can start anywhere. `to_stride` counts words.
@@ -38,7 +38,7 @@ pub(crate) unsafe fn transpose_words(
         }
     }
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && rows.min(columns) >= FEW {
+    if is_x86_feature_detected!("avx512f") && rows.min(columns) >= MIN_TRANSPOSED_SIDE {
         let rest = |first: usize, rows: usize, from_column: usize| {
             for r in (first..rows).step_by(16) {
                 for c in (from_column..columns).step_by(16) {

@@ -6,7 +6,7 @@ use faer::{MatMut, Par};
 use hlo_runtime_core::{CholeskyDesc, Context, ElementCode, Error, Number, Scratch, Shared};
 use num_traits::Float;
 
-use super::small::{SMALL, cholesky};
+use super::small::{MAX_SMALL_SIZE, cholesky};
 use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 use std::mem::MaybeUninit;
 
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn hlo_rt_cholesky(
 }
 
 /// The number of small matrices that one task factors.
-const TOGETHER: usize = 64;
+const MATRICES_PER_TASK: usize = 64;
 
 struct Cholesky<'a> {
     ctx: &'a Context,
@@ -49,10 +49,10 @@ impl Generic for Cholesky<'_> {
         // The lower factor of the conjugate matrix is the transpose of the upper factor of the matrix.
         let strides = Strides::row_major(n);
         let strides = if self.lower { strides } else { strides.transposed() };
-        if n <= SMALL {
-            let tasks = self.batch.div_ceil(TOGETHER);
+        if n <= MAX_SMALL_SIZE {
+            let tasks = self.batch.div_ceil(MATRICES_PER_TASK);
             self.ctx.for_each(tasks, |task| {
-                let batch = task * TOGETHER..self.batch.min((task + 1) * TOGETHER);
+                let batch = task * MATRICES_PER_TASK..self.batch.min((task + 1) * MATRICES_PER_TASK);
                 batch.for_each(|b| small::<T>(self, b, code, strides));
             });
             return Ok(());
@@ -80,7 +80,7 @@ impl Generic for Cholesky<'_> {
 fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: Strides) {
     let n = work.n;
     let at = b * n * n * code.byte_size();
-    let mut values = [T::ZERO; SMALL * SMALL];
+    let mut values = [T::ZERO; MAX_SMALL_SIZE * MAX_SMALL_SIZE];
     let place = |i: usize, j: usize| at + (i * strides.row + j * strides.column) * code.byte_size();
     for j in 0..n {
         for i in j..n {

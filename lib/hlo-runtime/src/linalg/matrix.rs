@@ -143,7 +143,7 @@ impl Strides {
 }
 
 /// The number of rows and columns of a block that is copied at once. As many cache lines stay in the cache.
-const BLOCK: usize = 16;
+const BLOCK_SIDE: usize = 16;
 
 /// Calls `copy(row, column, length)` for pieces of columns that cover a matrix. The pieces are whole columns
 /// if columns are contiguous. Otherwise their order uses each cache line completely before it is evicted.
@@ -152,9 +152,9 @@ fn for_blocks(rows: usize, columns: usize, strides: Strides, mut copy: impl FnMu
         (0..columns).for_each(|j| copy(0, j, rows));
         return;
     }
-    for j in (0..columns).step_by(BLOCK) {
-        for i in (0..rows).step_by(BLOCK) {
-            (j..columns.min(j + BLOCK)).for_each(|j| copy(i, j, BLOCK.min(rows - i)));
+    for j in (0..columns).step_by(BLOCK_SIDE) {
+        for i in (0..rows).step_by(BLOCK_SIDE) {
+            (j..columns.min(j + BLOCK_SIDE)).for_each(|j| copy(i, j, BLOCK_SIDE.min(rows - i)));
         }
     }
 }

@@ -7,7 +7,7 @@ use num_traits::Float;
 use super::Scalar;
 
 /// The maximum number of rows and columns of a small matrix.
-pub const SMALL: usize = 16;
+pub const MAX_SMALL_SIZE: usize = 16;
 
 /// Factors an `n` by `n` matrix in place: `a = l·lᴴ` in the lower triangle or `a = uᴴ·u` in the upper
 /// triangle. The other triangle is unchanged. Returns the index of the first pivot that is not positive, if

@@ -7,7 +7,7 @@ use faer::linalg::triangular_solve::{
 use faer::{MatMut, MatRef, Par};
 use hlo_runtime_core::{Context, ElementCode, Error, Shared, SolveDesc};
 
-use super::small::{SMALL, View, solve};
+use super::small::{MAX_SMALL_SIZE, View, solve};
 use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 
 /// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
@@ -117,7 +117,7 @@ struct Solve<'a> {
 }
 
 /// The number of right-hand sides that are solved together.
-const TOGETHER: usize = 128;
+const RIGHT_SIDES_PER_PASS: usize = 128;
 
 impl Generic for Solve<'_> {
     fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error> {
@@ -125,20 +125,20 @@ impl Generic for Solve<'_> {
         if n == 0 || width == 0 {
             return Ok(());
         }
-        if n <= SMALL {
-            let group = (SMALL * TOGETHER / width.max(n)).max(1);
+        if n <= MAX_SMALL_SIZE {
+            let group = (MAX_SMALL_SIZE * RIGHT_SIDES_PER_PASS / width.max(n)).max(1);
             self.ctx.for_each(self.batch.div_ceil(group), |task| {
                 let systems = task * group..self.batch.min((task + 1) * group);
                 systems.for_each(|system| self.small::<T>(code, system));
             });
             return Ok(());
         }
-        let parts = width.div_ceil(TOGETHER);
+        let parts = width.div_ceil(RIGHT_SIDES_PER_PASS);
         // The matrix of the system has one column for each right-hand side.
         let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
         self.ctx.try_for_each(self.batch * parts, |task| {
-            let (system, first) = (task / parts, task % parts * TOGETHER);
-            let columns = TOGETHER.min(width - first);
+            let (system, first) = (task / parts, task % parts * RIGHT_SIDES_PER_PASS);
+            let columns = RIGHT_SIDES_PER_PASS.min(width - first);
             let at = (system * n * width + first * strides.column) * bytes;
             // SAFETY: guaranteed by the caller of `hlo_rt_triangular_solve`; each task writes its own part.
             unsafe {
@@ -158,7 +158,7 @@ impl Solve<'_> {
     fn small<T: Scalar>(&self, code: ElementCode, system: usize) {
         let (n, width, bytes) = (self.n, self.width, code.byte_size());
         let Triangle { transposed, conjugated, lower, unit } = self.form;
-        let mut a = [T::ZERO; SMALL * SMALL];
+        let mut a = [T::ZERO; MAX_SMALL_SIZE * MAX_SMALL_SIZE];
         for (i, z) in a[..n * n].iter_mut().enumerate() {
             // SAFETY: guaranteed by the caller of `hlo_rt_triangular_solve`.
             *z = unsafe { T::load(code, self.a.get().add((system * n * n + i) * bytes)) };
@@ -168,7 +168,7 @@ impl Solve<'_> {
         let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
         for c in 0..width {
             let place = |i: usize| (system * n * width + i * strides.row + c * strides.column) * bytes;
-            let mut x = [T::ZERO; SMALL];
+            let mut x = [T::ZERO; MAX_SMALL_SIZE];
             for (i, z) in x[..n].iter_mut().enumerate() {
                 // SAFETY: as above.
                 *z = unsafe { T::load(code, self.b.get().add(place(i))) };

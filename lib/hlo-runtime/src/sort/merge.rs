@@ -2,25 +2,25 @@
 //! inconsistent.
 //!
 //! Each half of the elements is sorted separately (the first half is longer if the number is odd). Runs of
-//! [`RUN`] elements are sorted by insertion, then adjacent runs are merged into runs of twice the length,
-//! until one run remains. Finally the two halves are merged, from the back if the first one is longer. For a
-//! comparison that is not an order, the result is therefore that of `std::stable_sort` in GNU's library, and
-//! of XLA's CPU backend, which uses it.
+//! [`INSERTION_RUN_ELEMENTS`] elements are sorted by insertion, then adjacent runs are merged into runs of
+//! twice the length, until one run remains. Finally the two halves are merged, from the back if the first one
+//! is longer. For a comparison that is not an order, the result is therefore that of `std::stable_sort` in
+//! GNU's library, and of XLA's CPU backend, which uses it.
 //!
 //! Several threads merge two runs in pieces. Bisection finds the start of each piece. Afterwards each start
 //! is compared with the actual end of the piece before it. If they differ, because comparisons contradict
 //! each other, the piece is merged again.
 
-use super::LONG;
+use super::MAX_SERIAL_LENGTH;
 use hlo_runtime_core::{Context, Error, Filled, Scratch, Shared};
 use std::ops::Range;
 
 /// The number of elements that are sorted by insertion.
-const RUN: usize = 7;
+const INSERTION_RUN_ELEMENTS: usize = 7;
 /// The number of elements that one task sorts by repeated merging of runs.
-const BLOCK: usize = RUN << 10;
+const BLOCK_ELEMENTS: usize = INSERTION_RUN_ELEMENTS << 10;
 /// The number of elements that one task merges.
-const PIECE: usize = 1 << 13;
+const PIECE_ELEMENTS: usize = 1 << 13;
 
 /// Sorts stably. `before(a, b)` returns whether `a` must precede `b`. `spare` must be as long as `items`.
 pub(super) fn merge_sort<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
@@ -35,7 +35,7 @@ pub(super) fn merge_sort<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut
 
 /// Sorts runs by insertion and merges adjacent runs until one run remains.
 fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
-    for run in items.chunks_mut(RUN) {
+    for run in items.chunks_mut(INSERTION_RUN_ELEMENTS) {
         for i in 1..run.len() {
             let item = run[i];
             let mut to = i;
@@ -50,7 +50,7 @@ fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(
             run[to] = item;
         }
     }
-    let (mut from, mut to, mut width) = (items, spare, RUN);
+    let (mut from, mut to, mut width) = (items, spare, INSERTION_RUN_ELEMENTS);
     let mut swapped = false;
     while width < from.len() {
         for (runs, to) in from.chunks(2 * width).zip(to.chunks_mut(2 * width)) {
@@ -143,7 +143,7 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         std::ptr::copy_nonoverlapping(indices.as_ptr(), spare.pointer::<u32>(), n);
         std::slice::from_raw_parts_mut(spare.pointer::<u32>(), n)
     };
-    if n <= LONG {
+    if n <= MAX_SERIAL_LENGTH {
         merge_sort(indices, spare, &mut comparison()?);
         return Ok(());
     }
@@ -161,8 +161,8 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
     };
     // SAFETY: tasks write disjoint parts.
     let (items, others) = unsafe { (Shared::new(indices.as_mut_ptr()), Shared::new(spare.as_mut_ptr())) };
-    ctx.try_for_each(count(BLOCK), |task| {
-        let block = part(BLOCK, task);
+    ctx.try_for_each(count(BLOCK_ELEMENTS), |task| {
+        let block = part(BLOCK_ELEMENTS, task);
         // SAFETY: each task has its own part of both buffers.
         let [block, spare] = [&items, &others].map(|buffer| unsafe {
             std::slice::from_raw_parts_mut(buffer.get().add(block.start), block.len())
@@ -171,7 +171,7 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         Ok(())
     })?;
     let (mut from, mut to) = (items, others);
-    let mut width = BLOCK;
+    let mut width = BLOCK_ELEMENTS;
     loop {
         // SAFETY: nothing writes the source while it is read.
         let source = unsafe { std::slice::from_raw_parts(from.get().cast_const(), n) };
@@ -223,12 +223,13 @@ fn merge_all<F: FnMut(u32, u32) -> bool>(
 ) -> Result<(), Error> {
     let mut before = comparison()?;
     let len = |merge: &Merge<'_, u32>| merge.left.len() + merge.right.len();
-    let mut pieces = Filled::new(merges.iter().map(|m| len(&m.1).div_ceil(PIECE)).sum(), Piece::default())?;
+    let mut pieces =
+        Filled::new(merges.iter().map(|m| len(&m.1).div_ceil(PIECE_ELEMENTS)).sum(), Piece::default())?;
     let mut next_piece = pieces.iter_mut();
     for (number, (start, merge)) in merges.iter().enumerate() {
         let len = len(merge);
-        for merged in (0..len).step_by(PIECE) {
-            let next = len.min(merged + PIECE);
+        for merged in (0..len).step_by(PIECE_ELEMENTS) {
+            let next = len.min(merged + PIECE_ELEMENTS);
             let to = if merge.backward { len - next..len - merged } else { merged..next };
             let Some(piece) = next_piece.next() else { break };
             let taken = merge.taken(merged, &mut before);

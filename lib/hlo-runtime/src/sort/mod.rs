@@ -17,11 +17,11 @@ use key::Key;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The minimum number of elements of a task; also the maximum length of a slice that is a task by itself.
-const TASK: usize = 1 << 12;
+const MIN_TASK_ELEMENTS: usize = 1 << 12;
 /// The length above which several threads sort a slice.
-const LONG: usize = 1 << 13;
+const MAX_SERIAL_LENGTH: usize = 1 << 13;
 /// The number of elements of a long slice that one task moves.
-const MOVED: usize = 1 << 15;
+const MOVE_TASK_ELEMENTS: usize = 1 << 15;
 
 /// Sorts stably by a comparator. `element_bytes`, `from` and `to` have one entry for each operand. Returns 0,
 /// or 1 with a message in the context.
@@ -227,12 +227,12 @@ impl Sort {
     /// condition as [`Sort::run`].
     fn any(&self, ctx: &Context, test: impl Fn(u32) -> bool + Sync) -> bool {
         let within = |mut range: std::ops::Range<usize>| range.any(|i| test(i as u32));
-        if self.size <= LONG {
+        if self.size <= MAX_SERIAL_LENGTH {
             return within(0..self.size);
         }
         let found = AtomicBool::new(false);
-        ctx.for_each(self.size.div_ceil(MOVED), |task| {
-            if within(task * MOVED..self.size.min((task + 1) * MOVED)) {
+        ctx.for_each(self.size.div_ceil(MOVE_TASK_ELEMENTS), |task| {
+            if within(task * MOVE_TASK_ELEMENTS..self.size.min((task + 1) * MOVE_TASK_ELEMENTS)) {
                 found.store(true, Ordering::Relaxed);
             }
         });
@@ -240,7 +240,7 @@ impl Sort {
     }
 
     /// Calls `order` to permute the indices of each slice, and applies the permutations. `order` may use
-    /// other threads only for slices of more than [`LONG`] elements.
+    /// other threads only for slices of more than [`MAX_SERIAL_LENGTH`] elements.
     ///
     /// # Safety
     /// The operands must be readable and the results writable.
@@ -269,9 +269,14 @@ impl Sort {
                     // SAFETY: guaranteed by the caller; `indices` is a permutation of the slice.
                     unsafe {
                         if long {
-                            ctx.for_each(self.size.div_ceil(MOVED), |task| {
-                                let end = self.size.min((task + 1) * MOVED);
-                                permute(operand, slice, task * MOVED, &indices[task * MOVED..end]);
+                            ctx.for_each(self.size.div_ceil(MOVE_TASK_ELEMENTS), |task| {
+                                let end = self.size.min((task + 1) * MOVE_TASK_ELEMENTS);
+                                permute(
+                                    operand,
+                                    slice,
+                                    task * MOVE_TASK_ELEMENTS,
+                                    &indices[task * MOVE_TASK_ELEMENTS..end],
+                                );
                             })
                         } else {
                             permute(operand, slice, 0, indices)
@@ -281,10 +286,10 @@ impl Sort {
             }
             Ok(())
         };
-        if self.size > LONG {
+        if self.size > MAX_SERIAL_LENGTH {
             return sort_slices(0..slices, true);
         }
-        let grain = (TASK / self.size).clamp(1, slices);
+        let grain = (MIN_TASK_ELEMENTS / self.size).clamp(1, slices);
         ctx.try_for_each(slices.div_ceil(grain), |task| {
             sort_slices(task * grain..slices.min((task + 1) * grain), false)
         })

@@ -4,13 +4,13 @@ use super::merge::merge_sort;
 use hlo_runtime_core::{Context, Error, Scratch, Shared};
 
 /// The maximum number of keys that are sorted by merging.
-const FEW: usize = 64;
+const MAX_MERGE_SORTED_KEYS: usize = 64;
 /// The number of keys of a task. The split into tasks depends only on the number of keys.
-const TASK: usize = 1 << 16;
+const TASK_KEYS: usize = 1 << 16;
 /// The maximum number of tasks. More tasks only increase the size of the counters.
 const MAX_TASKS: usize = 64;
 /// The minimum number of keys for 11-bit digits, whose counters still fit the first-level cache.
-const MANY: usize = 1 << 14;
+const MIN_WIDE_DIGIT_KEYS: usize = 1 << 14;
 
 /// An unsigned key.
 pub(super) trait Digits: Copy + Ord + Default + Send + Sync {
@@ -41,7 +41,7 @@ pub(super) fn radix_sort<K: Digits>(
 ) -> Result<(), Error> {
     let n = indices.len();
     let (first, second) = (Scratch::new::<(K, u32)>(n)?, Scratch::new::<(K, u32)>(n)?);
-    let per_task = TASK.max(n.div_ceil(MAX_TASKS));
+    let per_task = TASK_KEYS.max(n.div_ceil(MAX_TASKS));
     let tasks = n.div_ceil(per_task);
     let range = |task: usize| task * per_task..n.min((task + 1) * per_task);
     // A single task runs on this thread, which may be a pool thread.
@@ -59,7 +59,7 @@ pub(super) fn radix_sort<K: Digits>(
             unsafe { from.get().add(i).write((key(unsorted[i]), unsorted[i])) };
         }
     });
-    if n <= FEW {
+    if n <= MAX_MERGE_SORTED_KEYS {
         // SAFETY: the first buffer is filled; the second is filled here.
         unsafe {
             std::ptr::copy_nonoverlapping(from.get(), to.get(), n);
@@ -78,7 +78,7 @@ pub(super) fn radix_sort<K: Digits>(
             differing |= (*from.get().add(i)).0.bits() ^ first;
         }
     }
-    let digit_bits = if n < MANY { 8 } else { 11 };
+    let digit_bits = if n < MIN_WIDE_DIGIT_KEYS { 8 } else { 11 };
     let bins = 1usize << digit_bits;
     let counters = Scratch::new::<u32>(bins * tasks)?;
     // SAFETY: tasks use disjoint parts of the counters.

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn hlo_rt_top_k(
     positions: *mut i32,
 ) -> i32 {
     /// The minimum number of elements of a task.
-    const TASK: usize = 1 << 12;
+    const MIN_TASK_ELEMENTS: usize = 1 << 12;
     // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("topk", || {
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn hlo_rt_top_k(
                 return Ok(());
             }
             let buffers = Shared::new((from, values, positions));
-            let grain = (TASK / size).clamp(1, rows);
+            let grain = (MIN_TASK_ELEMENTS / size).clamp(1, rows);
             (*ctx).try_for_each(rows.div_ceil(grain), |task| {
                 let (from, values, positions) = buffers.get();
                 for row in task * grain..rows.min((task + 1) * grain) {
@@ -65,7 +65,7 @@ struct Row {
 }
 
 /// The number of elements whose keys are computed together.
-const BLOCK: usize = 128;
+const BLOCK_KEYS: usize = 128;
 
 /// Reads the row once and keeps a few candidates. For each block of the remaining elements, one comparison
 /// per element decides whether the whole block sorts after the `k` best candidates so far.
@@ -75,18 +75,18 @@ const BLOCK: usize = 128;
 /// wide enough for the keys.
 unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Result<(), Error> {
     /// The minimum size of the candidate buffer.
-    const FEW: usize = 64;
-    let room = size.min(FEW.max(4 * k));
+    const MIN_CANDIDATES: usize = 64;
+    let room = size.min(MIN_CANDIDATES.max(4 * k));
     let scratch = Scratch::new::<(K, u32)>(room)?;
     // Computes the keys of a block of elements.
-    let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK]| {
-        let count = BLOCK.min(end - start);
+    let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK_KEYS]| {
+        let count = BLOCK_KEYS.min(end - start);
         // SAFETY: guaranteed by the caller.
         unsafe { key.of_all(row.from.add(start * row.bytes), &mut keys[..count]) };
         count
     };
-    let mut keys = [K::from_bits(0); BLOCK];
-    for start in (0..room).step_by(BLOCK) {
+    let mut keys = [K::from_bits(0); BLOCK_KEYS];
+    for start in (0..room).step_by(BLOCK_KEYS) {
         let count = keys_of(start, room, &mut keys);
         for (n, &key) in keys[..count].iter().enumerate() {
             // SAFETY: the buffer has room for the pairs.
@@ -102,7 +102,7 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
         let last_of = |candidates: &mut [(K, u32)]| candidates.select_nth_unstable(k - 1).1.0;
         let mut last = last_of(candidates);
         count = k;
-        for start in (room..size).step_by(BLOCK) {
+        for start in (room..size).step_by(BLOCK_KEYS) {
             let keys = {
                 let count = keys_of(start, size, &mut keys);
                 &keys[..count]

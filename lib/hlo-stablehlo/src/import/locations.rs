@@ -6,7 +6,7 @@ use hlo_ir::{FileLocation, StackFrame, StackFrames};
 use std::collections::HashMap;
 
 /// Maximum number of nested locations in which names are searched.
-const MAX_PLACES: usize = 1024;
+const MAX_SEARCHED_LOCATIONS: usize = 1024;
 
 /// The stack frame tables of the new module, with indices of their entries.
 #[derive(Default)]
@@ -179,7 +179,7 @@ fn join(names: &[&str]) -> HloString {
 fn each_name<'l>(location: &'l Location, each: &mut impl FnMut(&'l str, bool) -> bool) {
     let mut pending = vec![(location, true)];
     // Locations may be shared, so the tree of all nested locations can be very large.
-    let mut left = MAX_PLACES;
+    let mut left = MAX_SEARCHED_LOCATIONS;
     while let Some((at, first)) = pending.pop()
         && left > 0
     {

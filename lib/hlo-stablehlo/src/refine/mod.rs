@@ -126,7 +126,7 @@ pub(crate) fn refine_as_declared(tree: &Tree, function: Option<&str>) -> Result<
     {
         let ty = type_text(tree.type_of(argument));
         let message = format!("the sizes of argument {number}, {ty}, are not known");
-        return Err(vec![entry.diag(message).note(HOW_TO_GIVE_SIZES)]);
+        return Err(vec![entry.diag(message).note(SHAPES_HINT)]);
     }
     let arguments: Vec<Argument> =
         parameters(tree, function).map_err(one)?.into_iter().map(|p| p.shape.into()).collect();
@@ -134,5 +134,5 @@ pub(crate) fn refine_as_declared(tree: &Tree, function: Option<&str>) -> Result<
 }
 
 /// The note on errors about programs that require the shapes of their arguments.
-pub const HOW_TO_GIVE_SIZES: &str = "the program is for arguments of any sizes: give the shapes of all arguments, such as \
+pub const SHAPES_HINT: &str = "the program is for arguments of any sizes: give the shapes of all arguments, such as \
      `hlo-opt --refine='f32[8,4],f32[4]'`, or run it with `hlo-run`, which takes them from the inputs";

@@ -22,7 +22,7 @@ use hlo_ir::rules::code;
 
 /// The stack size in bytes. It suffices for the deepest text that the scan accepts, in a build without
 /// optimisation. The system allocates stack memory on first access, so the size costs nothing.
-const STACK: usize = 128 << 20;
+const STACK_BYTES: usize = 128 << 20;
 
 /// Parses a program. Spans of operations and diagnostics are byte ranges of `text`.
 ///
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Tree, Vec<Diag>> {
     }
     let scanned = scan::scan(text).map_err(|diag| vec![diag])?;
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, || read::read(text, &scanned)).map(|t| t.join()) {
             Ok(Ok(result)) => result,
             // Continue the panic of the thread.

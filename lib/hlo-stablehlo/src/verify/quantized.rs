@@ -8,7 +8,7 @@ use crate::tree::{
 };
 
 /// The operations whose operands and results must have a single scale if they are quantised.
-const ONE_SCALE: &[&str] = &[
+const SINGLE_SCALE_OPERATIONS: &[&str] = &[
     "abs",
     "all_gather",
     "all_to_all",
@@ -67,7 +67,7 @@ const ONE_SCALE: &[&str] = &[
 
 /// Checks whether an operation only accepts a single scale.
 pub(super) fn is_of_one_scale(name: &Name) -> bool {
-    name.strip_prefix("stablehlo.").is_some_and(|name| ONE_SCALE.contains(&name))
+    name.strip_prefix("stablehlo.").is_some_and(|name| SINGLE_SCALE_OPERATIONS.contains(&name))
 }
 
 /// Returns the quantisation of an array's elements.

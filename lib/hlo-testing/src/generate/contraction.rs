@@ -58,7 +58,7 @@ fn join(dims: &[i64]) -> String {
 }
 
 /// Maximum number of elements and of valid indices, so that one case out of thousands does not take too long.
-const MOST: i64 = 4000;
+const MAX_ELEMENTS: i64 = 4000;
 
 /// Returns a valid contraction with up to five indices of up to `extent` values each. Its arrays are as large
 /// as required, or a little larger or smaller.
@@ -150,7 +150,7 @@ fn constraint(numbers: &mut Numbers, extents: &[i64]) -> Constraint {
 /// Whether the contraction follows the rules and is not too large.
 fn is_valid(drawn: &RandomContraction) -> bool {
     let elements = |dims: &[i64]| dims.iter().fold(1i64, |n, &d| n.saturating_mul(d));
-    if drawn.operands.iter().chain([&drawn.result]).any(|dims| elements(dims) > MOST) {
+    if drawn.operands.iter().chain([&drawn.result]).any(|dims| elements(dims) > MAX_ELEMENTS) {
         return false;
     }
     let c = &drawn.contraction;
@@ -163,8 +163,8 @@ fn is_valid(drawn: &RandomContraction) -> bool {
     match Nest::new(c.indices, &strips, c.output.len()) {
         _ if c.indices > MAX_INDICES || !(0..c.indices).all(accessed) => false,
         Ok(Some(nest)) => {
-            let once = || nest.repetition(MOST as usize) == Repetition::Never;
-            nest.most_points() <= MOST as u64 && (c.aggregation != Aggregation::Assign || once())
+            let once = || nest.repetition(MAX_ELEMENTS as usize) == Repetition::Never;
+            nest.most_points() <= MAX_ELEMENTS as u64 && (c.aggregation != Aggregation::Assign || once())
         }
         Ok(None) => true,
         Err(_) => false,

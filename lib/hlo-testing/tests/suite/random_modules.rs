@@ -124,7 +124,7 @@ fn have_every_opcode_with_every_attribute() {
         found.extend(random.header.iter().map(|(name, _)| format!("header {name}")));
     }
     let mut missing: Vec<String> =
-        EVERYWHERE.iter().filter(|name| !found.contains(**name)).map(ToString::to_string).collect();
+        COMMON_ATTRIBUTES.iter().filter(|name| !found.contains(**name)).map(ToString::to_string).collect();
     for &opcode in Opcode::ALL {
         if !found.contains(opcode.name()) {
             missing.push(opcode.name().to_string());
@@ -132,7 +132,7 @@ fn have_every_opcode_with_every_attribute() {
         let op = opcode.default_op();
         for field in op.attrs().map_or(&[][..], |a| a.fields()) {
             let own = format!("{opcode} {}", field.name);
-            if !found.contains(&own) && !NOT_DRAWN.contains(&own.as_str()) {
+            if !found.contains(&own) && !UNGENERATED_ATTRIBUTES.contains(&own.as_str()) {
                 missing.push(own);
             }
         }
@@ -141,7 +141,7 @@ fn have_every_opcode_with_every_attribute() {
 }
 
 /// Attributes that occur in every instruction, and in the header.
-const EVERYWHERE: &[&str] = &[
+const COMMON_ATTRIBUTES: &[&str] = &[
     "* backend_config",
     "* control-predecessors",
     "* frontend_attributes",
@@ -166,7 +166,7 @@ const EVERYWHERE: &[&str] = &[
 
 /// Attributes that no random module has. The text format has them, but XLA's current parser does not read
 /// them.
-const NOT_DRAWN: &[&str] = &[
+const UNGENERATED_ATTRIBUTES: &[&str] = &[
     "topk is_stable",
     "convolution algorithm",
     "async-done async_execution_thread",

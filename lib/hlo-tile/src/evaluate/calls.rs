@@ -14,7 +14,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 /// Maximum depth of nested calls.
-const MAX_CALLS: usize = 64;
+const MAX_CALL_DEPTH: usize = 64;
 
 /// An argument of a call: the parameter name if there is one, the value, and its span.
 pub(crate) type Given<'b> = (Option<Name>, Value<'b>, Span);
@@ -33,8 +33,8 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             let message = format!("`{}` calls itself", self.units.title(id));
             return Err(error(code::TILE_CALL, from_or_name, message, "nothing would end that"));
         }
-        if self.calls.len() >= MAX_CALLS {
-            let message = format!("more than {MAX_CALLS} calls within each other");
+        if self.calls.len() >= MAX_CALL_DEPTH {
+            let message = format!("more than {MAX_CALL_DEPTH} calls within each other");
             return Err(error(code::TILE_CALL, from_or_name, message, "one too many"));
         }
         if let Some(why) = &called.python {

@@ -11,13 +11,13 @@ use std::ops::Range;
 const MAX_HEADER: u64 = 100_000_000;
 
 /// The size of the length field before the header.
-const LENGTH: usize = 8;
+const LENGTH_FIELD_BYTES: usize = 8;
 
 /// Maximum number of dimensions shown of a shape.
-const SHOWN_DIMS: usize = 12;
+const MAX_SHOWN_DIMS: usize = 12;
 
 /// Maximum number of characters shown of a name.
-const SHOWN_NAME: usize = 80;
+const MAX_SHOWN_NAME: usize = 80;
 
 /// A tensor in the header.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +42,8 @@ impl Tensor {
 impl fmt::Display for Tensor {
     /// Prints the type and the sizes, such as `F32[2,3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut dims: Vec<String> = self.dims.iter().take(SHOWN_DIMS).map(u64::to_string).collect();
-        if self.dims.len() > SHOWN_DIMS {
+        let mut dims: Vec<String> = self.dims.iter().take(MAX_SHOWN_DIMS).map(u64::to_string).collect();
+        if self.dims.len() > MAX_SHOWN_DIMS {
             dims.push("…".to_string());
         }
         write!(f, "{}[{}]", self.dtype, dims.join(","))
@@ -51,8 +51,8 @@ impl fmt::Display for Tensor {
 }
 
 fn quoted(name: &str) -> String {
-    let shown: String = name.chars().take(SHOWN_NAME).flat_map(char::escape_debug).collect();
-    format!("`{shown}{}`", if name.chars().nth(SHOWN_NAME).is_some() { "…" } else { "" })
+    let shown: String = name.chars().take(MAX_SHOWN_NAME).flat_map(char::escape_debug).collect();
+    format!("`{shown}{}`", if name.chars().nth(MAX_SHOWN_NAME).is_some() { "…" } else { "" })
 }
 
 /// Reads the header of a file. The tensors are in the order of their elements in the file.
@@ -65,7 +65,7 @@ fn quoted(name: &str) -> String {
 /// - The bytes of a tensor are outside the file or belong to another tensor.
 pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
     let cut = |what: &str| format!("not a safetensors file: {what}");
-    let Some((length, rest)) = file.split_first_chunk::<LENGTH>() else {
+    let Some((length, rest)) = file.split_first_chunk::<LENGTH_FIELD_BYTES>() else {
         return Err(cut("shorter than the 8 bytes of its header's length"));
     };
     let length = u64::from_le_bytes(*length);
@@ -85,7 +85,7 @@ pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
     let mut json = serde_json::Deserializer::from_str(&header);
     let entries = Entries.deserialize(&mut json).and_then(|entries| json.end().map(|()| entries));
     let entries = entries.map_err(|e| format!("the header: {e}"))?;
-    tensors(entries, data.len() as u64, LENGTH + header.len())
+    tensors(entries, data.len() as u64, LENGTH_FIELD_BYTES + header.len())
 }
 
 /// Returns the tensors, after checking that each byte of the file belongs to exactly one tensor.

@@ -190,7 +190,7 @@ impl List<'_> {
 
     /// Adds a name with `=`. Braces follow if their contents are known.
     fn field(&mut self, name: &str, detail: &str, inside: Inside, order: usize) {
-        let braces = self.snippets && inside.braces && inside != Inside::NOTHING;
+        let braces = self.snippets && inside.braces && inside != Inside::NO_NAMES;
         let new = format!("{name}={}", if braces { "{$0}" } else { "" });
         self.add(name, CompletionItemKind::PROPERTY, detail, new, order);
     }
@@ -203,7 +203,7 @@ impl List<'_> {
         let mut around = None;
         for bracket in brackets.get(1..).unwrap_or_default() {
             if let Some(field) = around {
-                inside = inside.part(text(field)).unwrap_or(Inside::NOTHING);
+                inside = inside.part(text(field)).unwrap_or(Inside::NO_NAMES);
             }
             if !bracket.is_brace || !inside.braces {
                 return;
@@ -224,7 +224,7 @@ impl List<'_> {
             self.add(word, CompletionItemKind::KEYWORD, a.name, (*word).to_owned(), self.items.len());
         }
         for field in unwritten(inside.fields) {
-            let part = inside.part(field).unwrap_or(Inside::NOTHING);
+            let part = inside.part(field).unwrap_or(Inside::NO_NAMES);
             self.field(field, a.name, part, self.items.len());
         }
     }

@@ -9,7 +9,7 @@ use hlo_parser::outline::{Role, Token};
 use std::ops::Range;
 
 /// Maximum length of a line of HLO.
-const MAX: usize = 240;
+const MAX_LINE_LENGTH: usize = 240;
 
 /// Returns a description of the word at an offset, and its range.
 pub fn hover(d: &Source, offset: usize) -> Option<(String, Range<usize>)> {
@@ -74,13 +74,13 @@ impl Context<'_> {
     /// Describes an instruction: its line, its shape and its opcode.
     fn instruction(&self, id: u32) -> Option<String> {
         let i = self.part.outline.instructions.get(id as usize)?;
-        let mut out = format!("```hlo\n{}\n```", shortened(self.at(i.span), MAX));
+        let mut out = format!("```hlo\n{}\n```", shortened(self.at(i.span), MAX_LINE_LENGTH));
         if i.shape.is_empty()
             && let Some(shape) = self.inferred_shape(id)
         {
             out.push_str(&format!("\n\nShape `{shape}`, from the operands."));
         } else if !i.shape.is_empty() {
-            out.push_str(&format!("\n\nShape `{}`.", shortened(self.at(i.shape), MAX)));
+            out.push_str(&format!("\n\nShape `{}`.", shortened(self.at(i.shape), MAX_LINE_LENGTH)));
         }
         if let Some(summary) = summary(self.at(i.opcode)) {
             out.push_str(&format!("\n\n`{}`: {summary}", self.at(i.opcode)));
@@ -141,7 +141,7 @@ impl Context<'_> {
         } else {
             self.at(c.signature).to_owned()
         };
-        let mut out = format!("```hlo\n{entry}{name} {}\n```", shortened(&signature, MAX));
+        let mut out = format!("```hlo\n{entry}{name} {}\n```", shortened(&signature, MAX_LINE_LENGTH));
         let count = inside().count();
         out.push_str(&format!("\n\n{count} instruction{}", if count == 1 { "" } else { "s" }));
         let symbol = Symbol::Computation(id);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The keywords that precede the definition of a symbol.
-const DEFINING: &[&str] = &["func.func", "sdy.mesh", "module", "builtin.module"];
+const SYMBOL_KEYWORDS: &[&str] = &["func.func", "sdy.mesh", "module", "builtin.module"];
 
 /// The words and names of a text.
 pub struct Outline {
@@ -97,7 +97,7 @@ impl Outline {
             Some("public" | "private" | "nested") => word(2),
             other => other,
         };
-        before.is_some_and(|word| DEFINING.contains(&word))
+        before.is_some_and(|word| SYMBOL_KEYWORDS.contains(&word))
     }
 }
 

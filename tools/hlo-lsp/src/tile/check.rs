@@ -1,6 +1,6 @@
 //! Checks a file: its syntax, and the specialization of its functions.
 
-use crate::check::{Checked, Found, MAX, guarded};
+use crate::check::{Checked, Found, MAX_DIAGNOSTICS, guarded};
 use crate::facts::Facts;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_instruction_within};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Time limit for specializing functions. A function that takes longer is completed; the functions after it
 /// are only checked for syntax. `hlo_tile` also limits the work of a function.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SPECIALIZATION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum length of a line of HLO.
 const MAX_LINE: usize = 240;
@@ -33,7 +33,7 @@ fn of_functions(tile: &Tile, facts: &mut Facts) -> Vec<Diag> {
     let start = Instant::now();
     for function in tile.functions() {
         let Some(directive) = tile.directive(&function.name.text) else { continue };
-        if start.elapsed() > PATIENCE || diags.len() > MAX {
+        if start.elapsed() > SPECIALIZATION_TIMEOUT || diags.len() > MAX_DIAGNOSTICS {
             break;
         }
         let found = guarded(|| specialized(tile, function, directive, facts));

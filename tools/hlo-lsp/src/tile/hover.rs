@@ -10,7 +10,7 @@ use hlo_ir::Span;
 use std::ops::Range;
 
 /// Maximum length of a statement.
-const MAX: usize = 240;
+const MAX_STATEMENT_LENGTH: usize = 240;
 
 /// Returns a description of the word at an offset, and its range.
 pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usize>)> {
@@ -69,7 +69,7 @@ fn of_function(d: &Source, function: &Function) -> String {
 
 /// Returns the signature of a function on one line.
 pub fn signature(d: &Source, function: &Function) -> String {
-    shortened(d.at(function.signature), MAX)
+    shortened(d.at(function.signature), MAX_STATEMENT_LENGTH)
 }
 
 /// Returns the doc string of a function, or the comment before it.
@@ -133,5 +133,5 @@ fn lines_of_hlo(d: &Source, contraction: Span, facts: &Facts) -> String {
 
 /// Returns a Tile code block.
 pub fn code(text: &str) -> String {
-    format!("```tile\n{}\n```", shortened(text, MAX))
+    format!("```tile\n{}\n```", shortened(text, MAX_STATEMENT_LENGTH))
 }

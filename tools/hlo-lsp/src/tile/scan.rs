@@ -41,7 +41,7 @@ const OPERATORS: [&str; 21] = [
 ];
 
 /// Words at the start of a line that close all open brackets, because the user forgot to close them.
-const BEGINNINGS: [&str; 3] = ["def ", "from ", "import "];
+const STATEMENT_KEYWORDS: [&str; 3] = ["def ", "from ", "import "];
 
 /// Returns the tokens of a text in order.
 pub fn scan(text: &str) -> Vec<Token> {
@@ -52,7 +52,7 @@ pub fn scan(text: &str) -> Vec<Token> {
         let rest = &text[at..];
         let (kind, length) = match c {
             '\n' => {
-                if depth > 0 && BEGINNINGS.iter().any(|b| rest[1..].starts_with(b)) {
+                if depth > 0 && STATEMENT_KEYWORDS.iter().any(|b| rest[1..].starts_with(b)) {
                     depth = 0;
                 }
                 at += 1;

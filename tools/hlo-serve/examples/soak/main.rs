@@ -43,7 +43,7 @@ struct Cli {
 }
 
 /// Maximum difference, in bytes, of the memory of a server without clients: the allocator keeps some memory.
-const SLACK: u64 = 48 << 20;
+const MEMORY_SLACK_BYTES: u64 = 48 << 20;
 
 /// The events that must occur if the test runs long enough.
 const EVENTS: [&str; 14] = [
@@ -96,7 +96,7 @@ fn soak(cli: &Cli) -> Outcome<()> {
     report.phase("after", &after);
     report.check(after.defects == 0, || format!("{} defects of the server", after.defects));
     let grown = after.resident_bytes.saturating_sub(warm.resident_bytes);
-    report.check(grown <= SLACK, || format!("the server's memory has grown by {grown} bytes"));
+    report.check(grown <= MEMORY_SLACK_BYTES, || format!("the server's memory has grown by {grown} bytes"));
 
     report.allow_disconnections(true);
     load(cli, &address, &report, phase, 3, |phase| {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of failed checks to print.
-const SHOWN: usize = 20;
+const MAX_SHOWN_FAILURES: usize = 20;
 
 /// The events and the failed checks of a test.
 #[derive(Default)]
@@ -117,7 +117,7 @@ impl Report {
             at(0.99),
             at(1.0)
         );
-        for wrong in state.wrong.iter().take(SHOWN) {
+        for wrong in state.wrong.iter().take(MAX_SHOWN_FAILURES) {
             println!("WRONG: {wrong}");
         }
         println!("{} wrong", state.wrong.len());

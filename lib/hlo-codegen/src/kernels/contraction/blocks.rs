@@ -13,14 +13,14 @@ use hlo_ir::ElementType;
 use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
 /// Maximum number of elements of a block, so that their accumulators stay in the first-level cache.
-const MOST_ELEMENTS: i64 = 512;
+const MAX_BLOCK_ELEMENTS: i64 = 512;
 /// Minimum number of elements of a block, unless the dimension is shorter. Blocks have a multiple of this
 /// number, which is a number of whole vectors.
-const FEWEST_ELEMENTS: i64 = 128;
+const MIN_BLOCK_ELEMENTS: i64 = 128;
 /// Minimum length of a loop along elements that is executed in blocks.
-const LEAST_ELEMENTS: i64 = 32;
+const MIN_BLOCKED_LENGTH: i64 = 32;
 /// Maximum number of values of an element that are added up sequentially.
-const MOST_VALUES: i64 = 1 << 12;
+const MAX_SEQUENTIAL_VALUES: i64 = 1 << 12;
 
 /// The blocks of a contraction. The loop over blocks is the last outer loop.
 pub struct Blocks {
@@ -52,9 +52,9 @@ impl Search<'_> {
         let cut = lie_together.max_by_key(|&d| self.strips[d].size)?;
         let Strip { index, size: length } = &self.strips[cut];
         // A short dimension still has enough blocks for several threads.
-        let part = (length / 16 + FEWEST_ELEMENTS - 1) / FEWEST_ELEMENTS * FEWEST_ELEMENTS;
-        let size = part.clamp(FEWEST_ELEMENTS, MOST_ELEMENTS).min(*length);
-        if *length < LEAST_ELEMENTS {
+        let part = (length / 16 + MIN_BLOCK_ELEMENTS - 1) / MIN_BLOCK_ELEMENTS * MIN_BLOCK_ELEMENTS;
+        let size = part.clamp(MIN_BLOCK_ELEMENTS, MAX_BLOCK_ELEMENTS).min(*length);
+        if *length < MIN_BLOCKED_LENGTH {
             return None;
         }
         // index = block · size + element, where block is a new index.
@@ -84,9 +84,9 @@ impl Search<'_> {
         let values = trips.fold(1, i64::saturating_mul);
         let makes_vectors = last >= loops.nest.outer()
             && element.coefficients[last].saturating_abs() == 1
-            && high - low >= LEAST_ELEMENTS
+            && high - low >= MIN_BLOCKED_LENGTH
             && loops.operands.iter().all(goes_along)
-            && values <= MOST_VALUES;
+            && values <= MAX_SEQUENTIAL_VALUES;
         if !makes_vectors {
             return None;
         }

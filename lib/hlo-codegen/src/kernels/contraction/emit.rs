@@ -13,10 +13,10 @@ use hlo_ir::contraction::{Affine, Aggregation, Interval, Level, Nest, Quotient};
 use hlo_plan::Refusal;
 
 /// Number of values of a block, which are added up sequentially. A longer sum is the sum of its blocks.
-/// `STRIP_BLOCK` applies to strips, which have one sum per element; `BLOCK` applies to single elements, whose
-/// sum LLVM splits into several.
-const STRIP_BLOCK: i64 = 256;
-const BLOCK: i64 = 2048;
+/// `STRIP_BLOCK_VALUES` applies to strips, which have one sum per element; `BLOCK_VALUES` applies to single
+/// elements, whose sum LLVM splits into several.
+const STRIP_BLOCK_VALUES: i64 = 256;
+const BLOCK_VALUES: i64 = 2048;
 
 /// Emits iterations `begin..end` of a contraction.
 ///
@@ -355,7 +355,7 @@ impl<'c> Writer<'_, '_, 'c> {
     /// Returns the number of steps of an inner loop that form a block, if a long sum is split into blocks at
     /// this loop.
     fn block(&self, strip: &Strip<'_, 'c>, depth: usize) -> Option<i64> {
-        let most = if strip.lanes > 1 { STRIP_BLOCK } else { BLOCK };
+        let most = if strip.lanes > 1 { STRIP_BLOCK_VALUES } else { BLOCK_VALUES };
         let trips = |&variable: &usize| strip.nest.trips(variable).high;
         let inside =
             self.loops.inner[depth + 1..].iter().map(trips).fold(1i64, |n, trips| n.saturating_mul(trips));

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use crate::kernels::body::array;
-use hlo_analysis::cost_model::ENOUGH_ITERATIONS;
+use hlo_analysis::cost_model::TARGET_PARALLEL_ITERATIONS;
 use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 use hlo_plan::Refusal;
@@ -233,14 +233,14 @@ impl Loops {
         for (variable, level) in self.nest.levels()[..self.nest.outer()].iter().enumerate() {
             // The remaining loops are not shared, because each shared loop needs a division of the iteration
             // number.
-            if iterations >= ENOUGH_ITERATIONS {
+            if iterations >= TARGET_PARALLEL_ITERATIONS {
                 break;
             }
             let range = level.range();
             let length = range.high - range.low + 1;
             let is_innermost = self.innermost() == Some(variable);
             let step = if is_innermost {
-                let parts = (ENOUGH_ITERATIONS / iterations).max(1);
+                let parts = (TARGET_PARALLEL_ITERATIONS / iterations).max(1);
                 let whole = self.lanes().max(MAX_LANES);
                 ((length + parts - 1) / parts + whole - 1) / whole * whole
             } else if level.is_constant() {

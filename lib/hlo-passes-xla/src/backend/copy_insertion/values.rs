@@ -17,7 +17,7 @@ pub(super) struct Values {
 }
 
 /// Maximum number of instructions that are visited to find those that run before an instruction.
-const MAX_SEARCH: usize = 4096;
+const MAX_SEARCH_VISITS: usize = 4096;
 
 impl Values {
     pub(super) fn of(module: &Module, computation: ComputationId, owns_parameters: bool) -> Self {
@@ -129,7 +129,7 @@ impl Values {
         let mut seen = HashSet::new();
         let mut stack = vec![id];
         while let Some(at) = stack.pop() {
-            if wanted.is_empty() || seen.len() > MAX_SEARCH {
+            if wanted.is_empty() || seen.len() > MAX_SEARCH_VISITS {
                 break;
             }
             let control = module[at].control_predecessors();

@@ -61,12 +61,12 @@ ENTRY e {
 };
 
 /// Maximum number of peaks that are processed. Each requires an analysis of the whole module.
-const MAX_MOMENTS: usize = 2_000;
+const MAX_PEAKS: usize = 2_000;
 
 fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut cx = Context { effects: Effects::of(module), fixed: control_dependent(module) };
     let mut changed = false;
-    for _ in 0..MAX_MOMENTS {
+    for _ in 0..MAX_PEAKS {
         let liveness = ModuleLiveness::of(module);
         let Some(place) = Place::of(module, &liveness, limit) else { return Ok(changed) };
         if !rewrites.allowed() {

@@ -323,13 +323,13 @@ fn divided(module: &mut Module, id: InstrId, ty: ElementType, by: i64) -> Option
 }
 
 /// Minimum ratio of replicas to partitions for [`widen`].
-const MANY_REPLICAS: i64 = 8;
+const MIN_REPLICA_RATIO: i64 = 8;
 
 /// Replaces sums over all replicas of values that are equal on all partitions by sums over all devices.
 /// Returns whether there are any.
 fn widen(module: &mut Module, partitions: i64, rewrites: &mut Rewrites) -> bool {
     let replicas = module.header.replica_count.0;
-    if replicas <= 1 || replicas < partitions.saturating_mul(MANY_REPLICAS) {
+    if replicas <= 1 || replicas < partitions.saturating_mul(MIN_REPLICA_RATIO) {
         return false;
     }
     let known = Replication::of(module);

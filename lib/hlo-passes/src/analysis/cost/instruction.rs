@@ -6,9 +6,9 @@ use hlo_ir::contraction::{Aggregation, Combination, Contraction};
 use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
 
 /// Number of operations in a multiply-add.
-const FMA: u64 = 2;
+const FMA_OPERATIONS: u64 = 2;
 /// Number of multiply-adds in a product of two complex numbers.
-const COMPLEX: u64 = 4;
+const COMPLEX_PRODUCT_FMAS: u64 = 4;
 /// Maximum number of positions of a window or a result that are visited one by one.
 const MAX_POSITIONS: i64 = 1 << 20;
 
@@ -83,10 +83,10 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         Op::Convolution(a) => flops(convolution(module, instruction, a)),
         Op::Fft(a) => {
             let steps: u64 = a.fft_length.iter().map(|&n| u64::from(n.max(1).ilog2())).sum();
-            flops((FMA * COMPLEX).saturating_mul(steps).saturating_mul(operand(0)))
+            flops((FMA_OPERATIONS * COMPLEX_PRODUCT_FMAS).saturating_mul(steps).saturating_mul(operand(0)))
         }
         Op::Cholesky(_) => flops(last(0).saturating_mul(operand(0)) / 3),
-        Op::TriangularSolve(_) => flops(FMA.saturating_mul(last(0)).saturating_mul(operand(1))),
+        Op::TriangularSolve(_) => flops(FMA_OPERATIONS.saturating_mul(last(0)).saturating_mul(operand(1))),
         // Per element: a subtraction, two multiplications and an addition. Mean and variance take as many
         // again.
         Op::BatchNormInference(_) => flops(operand(0).saturating_mul(4)),
@@ -200,7 +200,7 @@ fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> 
 
 /// Returns the number of operations of `sums` sums of `terms` products each.
 fn product(sums: u64, terms: u64) -> u64 {
-    FMA.saturating_mul(sums).saturating_mul(terms)
+    FMA_OPERATIONS.saturating_mul(sums).saturating_mul(terms)
 }
 
 fn contracted(dot: &DotAttrs, lhs: Option<&[i64]>) -> u64 {

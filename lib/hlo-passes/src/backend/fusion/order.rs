@@ -27,7 +27,7 @@ pub(super) enum Direct {
 }
 
 /// Maximum number of edges that a search visits. If there are more, the nodes are not merged.
-const MAX_SEARCH: usize = 4096;
+const MAX_SEARCH_EDGES: usize = 4096;
 
 /// The positions of all nodes of a computation.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Plan<'_> {
                 Towards::Operands => self.operands_of_node(node, &mut edges),
             }
             searched += edges.len();
-            if searched > MAX_SEARCH {
+            if searched > MAX_SEARCH_EDGES {
                 return None;
             }
             for &next in &edges {
@@ -166,7 +166,7 @@ impl Plan<'_> {
                     [] => out.push(Node::Instruction(user)),
                     clusters => out.extend(clusters.iter().map(|&c| Node::Cluster(c)).filter(|&n| n != node)),
                 }
-                if out.len() > MAX_SEARCH {
+                if out.len() > MAX_SEARCH_EDGES {
                     return;
                 }
             }

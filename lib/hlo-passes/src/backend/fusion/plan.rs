@@ -35,14 +35,14 @@ const MAX_ROOTS: usize = 16;
 /// Maximum number of clusters that use a value for their merging to be tried.
 const MAX_SIBLINGS: usize = 6;
 /// Maximum number of loops of the same sizes that are tried as merge targets.
-const MAX_TRIED: usize = 8;
+const MAX_MERGE_CANDIDATES: usize = 8;
 /// Minimum number of elements of a shared array for merging loops. Merging avoids reading the array twice,
 /// which is not worth it for smaller arrays.
 const MIN_SHARED_ELEMENTS: u64 = 4096;
 /// Maximum number of users of an operand that are searched when deciding whether to recompute a value.
 const MAX_READERS: usize = 32;
 /// Maximum number of instructions visited to find what an update reads.
-const MAX_SEARCH: usize = 4096;
+const MAX_SEARCH_VISITS: usize = 4096;
 
 /// Finds the clusters of a computation, sorted by their first results. Instructions in `pinned` stay outside.
 pub(super) fn plan(
@@ -187,7 +187,7 @@ impl Plan<'_> {
         let mut seen = HashSet::from([update]);
         let mut stack = vec![update];
         while let Some(i) = stack.pop() {
-            if i == updated || seen.len() > MAX_SEARCH {
+            if i == updated || seen.len() > MAX_SEARCH_VISITS {
                 return true;
             }
             if self.roles[i.index()].producer_cost().is_some() {
@@ -278,7 +278,7 @@ impl Plan<'_> {
             match into {
                 Some(into) => self.merge(into, c),
                 None => {
-                    if alike.len() == MAX_TRIED {
+                    if alike.len() == MAX_MERGE_CANDIDATES {
                         alike.remove(0);
                     }
                     alike.push(c);

@@ -11,7 +11,7 @@ use hlo_ir::{Dims, InstrId, Module, Op};
 use std::collections::HashSet;
 
 /// Maximum number of elements of a row.
-const MAX_ROW: i64 = 64 * 1024;
+const MAX_ROW_ELEMENTS: i64 = 64 * 1024;
 
 /// Returns the sizes of the row dimensions, if `id` reduces the minor dimensions of one array and its rows
 /// are small enough.
@@ -22,7 +22,7 @@ pub(super) fn row_reduction(module: &Module, id: InstrId) -> Option<Dims> {
     let rows = from.rank().checked_sub(a.dimensions.len())?;
     let minor = (rows..from.rank()).all(|d| a.dimensions.contains(&(d as i64)));
     let length = from.dims.get(rows..)?.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    (minor && (2..=MAX_ROW).contains(&length)).then(|| from.dims[..rows].into())
+    (minor && (2..=MAX_ROW_ELEMENTS).contains(&length)).then(|| from.dims[..rows].into())
 }
 
 /// Returns, for each row reduction and each instruction computed only from row reductions, the sizes of the

@@ -11,7 +11,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 const MAX_SIZE: u64 = 1_000_000;
 
 /// The frontend attribute that records the number of copies in an unrolled body.
-const UNROLLED: &str = "unrolled_by";
+const UNROLL_FACTOR_ATTRIBUTE: &str = "unrolled_by";
 
 /// Adds `count` copies of a loop's body in sequence to the computation that contains the loop. Returns the
 /// final state.
@@ -61,7 +61,10 @@ pub(super) fn unroll(
 ) -> bool {
     let Op::While(a) = &module[id].op else { return false };
     let (condition, body) = (a.condition, a.body);
-    let done = module[id].common.as_deref().is_some_and(|c| c.frontend_attributes.get(UNROLLED).is_some());
+    let done = module[id]
+        .common
+        .as_deref()
+        .is_some_and(|c| c.frontend_attributes.get(UNROLL_FACTOR_ATTRIBUTE).is_some());
     if factor < 2 || done || cx.effects.any(condition) || !rewrites.allowed() {
         return false;
     }
@@ -99,7 +102,7 @@ pub(super) fn unroll(
     module.set_operands(id, [first]);
     set_callee(module.op_mut(id), 1, unrolled);
     let common = module.common_mut(id);
-    common.frontend_attributes.set(UNROLLED, factor.to_string().as_str().into());
+    common.frontend_attributes.set(UNROLL_FACTOR_ATTRIBUTE, factor.to_string().as_str().into());
     // The configuration may contain the old trip count.
     common.backend_config = Default::default();
     true

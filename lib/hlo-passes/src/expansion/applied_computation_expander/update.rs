@@ -2,7 +2,7 @@
 
 use super::{combine_all, count, read_all, states};
 use crate::support::expander::Emitter;
-use crate::support::loops::INDEX;
+use crate::support::loops::INDEX_TYPE;
 use hlo_ir::attr::{ComparisonDirection, ScatterAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{Dims, ElementType, InstrId, Op, Shape};
@@ -82,8 +82,8 @@ impl Scatter<'_> {
             }
             let start = e.read(indices, &index)?;
             let wide = match e.array(start)?.element_type {
-                INDEX => start,
-                _ => e.add(Shape::scalar(INDEX), Op::Convert, &[start]),
+                INDEX_TYPE => start,
+                _ => e.add(Shape::scalar(INDEX_TYPE), Op::Convert, &[start]),
             };
             let limit = e.index(self.dims.get(d)? - window.get(d)?)?;
             for test in [

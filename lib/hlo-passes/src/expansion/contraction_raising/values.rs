@@ -234,7 +234,7 @@ fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Opti
 
 /// Minimum number of repetitions of each element of the largest operand for which the combination is not
 /// computed as an array. Loops are faster in this case.
-const MAX_REPEATED: i128 = 4;
+const MAX_REPETITIONS: i128 = 4;
 
 /// Combines the operands elementwise over all indices and aggregates the result. Returns `None` if the array
 /// of combinations to aggregate would consist mostly of repetitions.
@@ -251,7 +251,7 @@ fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Lab
         |indices: &[usize]| indices.iter().fold(1, |n: i128, &i| n.saturating_mul(form.count(i).into()));
     let largest = arrays.iter().map(|a| points(&a.indices())).max().unwrap_or(1);
     let aggregates = indices.iter().any(|&i| !form.is_output(i));
-    if aggregates && points(&indices) >= largest.saturating_mul(MAX_REPEATED) {
+    if aggregates && points(&indices) >= largest.saturating_mul(MAX_REPETITIONS) {
         return None;
     }
     let mut values = Vec::with_capacity(arrays.len());

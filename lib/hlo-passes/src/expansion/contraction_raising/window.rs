@@ -79,7 +79,7 @@ impl Placed {
 }
 
 /// Maximum number of windows that are checked one by one.
-const MAX_PLACES: i64 = 1 << 22;
+const MAX_CHECKED_WINDOWS: i64 = 1 << 22;
 
 /// Aggregates the operand over its windows, and over other indices that the output lacks.
 pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Option<Labelled> {
@@ -106,7 +106,7 @@ pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Op
         let (count, taps) = (form.count(outer.index), form.count(inner.index));
         let place = Placed::of(form, outer, inner, offset, size)?;
         // The output is 0 for windows without elements, as it is for empty sums.
-        let whole = count <= MAX_PLACES && place.always_inside(count, taps, size);
+        let whole = count <= MAX_CHECKED_WINDOWS && place.always_inside(count, taps, size);
         if !whole && (form.aggregation != Aggregation::Sum || form.has_default) {
             return None;
         }

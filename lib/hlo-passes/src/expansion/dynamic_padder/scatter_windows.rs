@@ -8,7 +8,7 @@
 //! A window that is not completely inside the array is skipped: the indices of its elements are -1.
 
 use crate::support::expander::Emitter;
-use crate::support::loops::INDEX;
+use crate::support::loops::INDEX_TYPE;
 use hlo_ir::attr::{ComparisonDirection, ScatterAttrs, SliceDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
@@ -81,13 +81,13 @@ fn indices(
     new: &mut ScatterAttrs,
 ) -> Option<InstrId> {
     let n = operands.len() / 2;
-    let given = e.convert(operands[n], INDEX)?;
+    let given = e.convert(operands[n], INDEX_TYPE)?;
     let of = e.array(given)?;
     let vector = attrs.index_vector_dim;
     let batch: Vec<usize> = (0..of.rank()).filter(|&d| d as i64 != vector).collect();
     let update = e.array(operands[n + 1])?;
     let sizes = batch.iter().map(|&d| of.dims[d]).chain(turned.iter().map(|t| update.dims[t.update]));
-    let whole = ArrayShape::new(INDEX, sizes);
+    let whole = ArrayShape::new(INDEX_TYPE, sizes);
     let ahead: Vec<i64> = (0..batch.len() as i64).collect();
 
     let mut dims: Vec<i64> = attrs.scatter_dims_to_operand_dims.to_vec();
@@ -101,7 +101,7 @@ fn indices(
             let start = part(e, given, &of, &batch, vector, component)?;
             e.broadcast(start, &whole, &ahead)
         } else {
-            let zero = e.zero(INDEX)?;
+            let zero = e.zero(INDEX_TYPE)?;
             e.broadcast(zero, &whole, &[])
         };
         let index = match turned.iter().position(|t| t.array as i64 == d) {
@@ -109,14 +109,14 @@ fn indices(
             None => start,
         };
         let shape = e.array(index)?;
-        let one = ArrayShape::new(INDEX, shape.dims.iter().copied().chain([1]));
+        let one = ArrayShape::new(INDEX_TYPE, shape.dims.iter().copied().chain([1]));
         let flags: Vec<bool> = (0..shape.rank()).map(|d| shape.is_dynamic_dim(d)).chain([false]).collect();
         parts.push(e.add(one.with_dynamic(flags), Op::reshape(), &[index]));
     }
     let shape = parts.iter().map(|&p| e.array(p)).collect::<Option<Vec<_>>>()?;
     let last = shape.first()?.rank() - 1;
     let flags: Vec<bool> = (0..=last).map(|d| shape.iter().any(|s| s.is_dynamic_dim(d))).collect();
-    let joined = ArrayShape::new(INDEX, whole.dims.iter().copied().chain([dims.len() as i64]));
+    let joined = ArrayShape::new(INDEX_TYPE, whole.dims.iter().copied().chain([dims.len() as i64]));
     let op = Op::concatenate(last as i64);
     new.index_vector_dim = last as i64;
     new.scatter_dims_to_operand_dims = dims.iter().copied().collect();
@@ -143,10 +143,10 @@ fn part(
         }
     };
     let sizes = (0..of.rank()).map(|d| if d == vector { 1 } else { of.dims[d] });
-    let one = ArrayShape::new(INDEX, sizes)
+    let one = ArrayShape::new(INDEX_TYPE, sizes)
         .with_dynamic((0..of.rank()).map(|d| d != vector && of.is_dynamic_dim(d)));
     let one = e.add(one, Op::slice((0..of.rank()).map(range).collect()), &[given]);
-    let shape = ArrayShape::new(INDEX, batch.iter().map(|&d| of.dims[d]));
+    let shape = ArrayShape::new(INDEX_TYPE, batch.iter().map(|&d| of.dims[d]));
     let shape = shape.with_dynamic(batch.iter().map(|&d| of.is_dynamic_dim(d)));
     Some(e.add(shape, Op::reshape(), &[one]))
 }
@@ -164,7 +164,7 @@ fn moved(
     let shape = e.array(start)?.with_dynamic([]);
     let size_of = |e: &mut Emitter<'_>, value: InstrId, d: usize| -> Option<InstrId> {
         let size = e.count(value, &[d as i64], ElementType::F64)?;
-        let size = e.convert(size, INDEX)?;
+        let size = e.convert(size, INDEX_TYPE)?;
         Some(e.broadcast(size, &shape, &[]))
     };
     let compare = |direction| Op::compare(direction);
@@ -173,13 +173,13 @@ fn moved(
     // Either the whole window is written or nothing.
     let (window, array) =
         (size_of(e, operands[n + 1], turned.update)?, size_of(e, operands[0], turned.array)?);
-    let zero = e.zero(INDEX)?;
+    let zero = e.zero(INDEX_TYPE)?;
     let zero = e.broadcast(zero, &shape, &[]);
     let last = e.same(Op::Subtract, &[array, window]);
     let from = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Le), &[zero, start]);
     let to = e.elementwise(ElementType::Pred, compare(ComparisonDirection::Le), &[start, last]);
     let inside = e.same(Op::And, &[from, to]);
-    let none = e.scalar(INDEX, &(-1i64).to_le_bytes())?;
+    let none = e.scalar(INDEX_TYPE, &(-1i64).to_le_bytes())?;
     let none = e.broadcast(none, &shape, &[]);
-    Some(e.elementwise(INDEX, Op::Select, &[inside, index, none]))
+    Some(e.elementwise(INDEX_TYPE, Op::Select, &[inside, index, none]))
 }

@@ -10,7 +10,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op, Shape};
 
 /// Maximum number of linear operations between a product and the sharding that requests its summands.
-const MAX_BETWEEN: usize = 16;
+const MAX_INTERMEDIATE_OPERATIONS: usize = 16;
 
 /// The partition of the combined factors among devices.
 struct Cut {
@@ -176,10 +176,10 @@ impl Expansion<'_> {
         }
         let before = |id: InstrId, leaf: usize| self.lies_as(id, leaf, depth + 1);
         let leaves = |id: InstrId| self.module[id].shape.leaf_count();
-        if let Some(&argument) = self.arguments.get(&id).filter(|_| depth < MAX_BETWEEN) {
+        if let Some(&argument) = self.arguments.get(&id).filter(|_| depth < MAX_INTERMEDIATE_OPERATIONS) {
             return before(argument, leaf);
         }
-        let &first = self.module[id].operands.first().filter(|_| depth < MAX_BETWEEN)?;
+        let &first = self.module[id].operands.first().filter(|_| depth < MAX_INTERMEDIATE_OPERATIONS)?;
         match &self.module[id].op {
             Op::Tuple => {
                 let mut at = leaf;
@@ -206,7 +206,7 @@ impl Expansion<'_> {
     /// Returns summands of a product or a sum, or of linear operations on one, if each device can compute a
     /// part.
     fn of_parts(&mut self, id: InstrId, wanted: &Summands, depth: usize) -> Option<InstrId> {
-        if depth > MAX_BETWEEN {
+        if depth > MAX_INTERMEDIATE_OPERATIONS {
             return None;
         }
         if let Some(before) = self.handed_on(id) {

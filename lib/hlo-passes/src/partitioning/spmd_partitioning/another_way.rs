@@ -1,7 +1,7 @@
 //! Alternatives to an instruction of the whole program that may exchange less data.
 
 use super::cutting::Cutting;
-use super::partitioner::{INDEX, Partitioner};
+use super::partitioner::{INDEX_TYPE, Partitioner};
 use super::value::{Part, Value};
 use crate::partitioning::factors::Factors;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
@@ -29,7 +29,7 @@ impl Partitioner<'_> {
             return None;
         }
         let op = Op::dynamic_slice(leaf.dims.iter().copied());
-        let scalar = ArrayShape::new(INDEX, []);
+        let scalar = ArrayShape::new(INDEX_TYPE, []);
         let mut parts = vec![part.clone()];
         for &start in starts {
             let start = self.index(start);

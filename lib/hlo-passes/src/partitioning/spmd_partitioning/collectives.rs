@@ -12,7 +12,7 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Op, Shape};
 use std::collections::BTreeMap;
 
 /// Maximum number of devices for which groups are expanded to lists.
-const MAX_LISTED: usize = 1 << 20;
+const MAX_LISTED_DEVICES: usize = 1 << 20;
 
 /// Groups devices by the key of their place. Each group is sorted by `order`.
 pub(super) fn groups_by<K: Ord>(
@@ -86,7 +86,7 @@ impl Partitioner<'_> {
             // Each partition exchanges data with the same partition of other copies of the program.
             (None, false) => Some(Groups::new()),
             (Some(_), true) if !groups.is_empty() => {
-                let lists = groups.expand(MAX_LISTED).ok()?;
+                let lists = groups.expand(MAX_LISTED_DEVICES).ok()?;
                 lists.iter().map(|g| g.iter().map(partition).collect()).collect()
             }
             _ => None,

@@ -16,13 +16,13 @@ use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
 /// The cost of a received byte, relative to the cost of computing one element.
-const BYTE: f64 = 1000.0;
+const COST_PER_BYTE: f64 = 1000.0;
 
 /// Maximum number of operands whose shardings produce candidates.
-const MAX_SAY: usize = 4;
+const MAX_CANDIDATE_OPERANDS: usize = 4;
 
 /// Maximum number of users of a value that are examined.
-const MAX_SHARERS: usize = 16;
+const MAX_EXAMINED_USERS: usize = 16;
 
 /// The factors of an instruction, and the facts needed to split them.
 #[derive(Clone)]
@@ -136,7 +136,7 @@ impl Partitioner<'_> {
     pub(super) fn choose(&self, cutting: &Cutting) -> (f64, TileAssignment) {
         let factors = &cutting.factors;
         let of_result = factors.lift(&factors.result, &cutting.wanted);
-        let operands = || cutting.parts.iter().zip(&factors.operands).take(MAX_SAY);
+        let operands = || cutting.parts.iter().zip(&factors.operands).take(MAX_CANDIDATE_OPERANDS);
         let mut says = vec![of_result.clone()];
         for (part, walk) in operands() {
             let lifted = factors.lift(walk, &part.tiling);
@@ -198,7 +198,7 @@ impl Partitioner<'_> {
             after += self.combination_cost(&part, cutting, cut);
         }
         let around: f64 = cutting.reaches.iter().map(|reach| self.reach_cost(cutting, reach, cut)).sum();
-        (moved + after + around) * BYTE + shard_elements(cut, &factors.sizes())
+        (moved + after + around) * COST_PER_BYTE + shard_elements(cut, &factors.sizes())
     }
 
     /// Returns the number of instructions that likely need an operand in the same sharding: the users with
@@ -206,7 +206,8 @@ impl Partitioner<'_> {
     fn sharers(&self, operand: usize) -> f64 {
         let at = &self.module[self.scope.at];
         let users = at.operands.get(operand).map_or(&[][..], |&o| self.module.users(o));
-        let alike = users.iter().take(MAX_SHARERS).filter(|&&u| self.module[u].sharding() == at.sharding());
+        let alike =
+            users.iter().take(MAX_EXAMINED_USERS).filter(|&&u| self.module[u].sharding() == at.sharding());
         alike.count().max(1) as f64
     }
 

@@ -9,7 +9,7 @@ use hlo_ir::{ComputationId, InstrId, Op};
 use std::collections::HashSet;
 
 /// Maximum number of arrays of a loop that are tried.
-const MAX_TRIED: usize = 8;
+const MAX_HOIST_CANDIDATES: usize = 8;
 
 /// Loops with this many instructions or more are partitioned only once.
 const MAX_INSTRUCTIONS: usize = 4000;
@@ -36,7 +36,7 @@ impl Partitioner<'_> {
             return Ok(tilings);
         }
         let mut least = self.sent_by_round(attrs.body, &tilings)?;
-        for n in same.into_iter().take(if least > 0 { MAX_TRIED } else { 0 }) {
+        for n in same.into_iter().take(if least > 0 { MAX_HOIST_CANDIDATES } else { 0 }) {
             let Some(Value::Array(part)) = parts.get(n) else { continue };
             let whole = tilings[n].whole(part.shape.rank());
             let once = self.reshard_cost(part, &whole) - self.reshard_cost(part, &tilings[n]);

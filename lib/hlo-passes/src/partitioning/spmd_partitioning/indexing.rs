@@ -3,7 +3,7 @@
 
 use super::cutting::Cutting;
 use super::partial::Combine;
-use super::partitioner::{INDEX, Partitioner};
+use super::partitioner::{INDEX_TYPE, Partitioner};
 use super::value::Part;
 use crate::support::combiner::{identity, is_padding};
 use crate::support::constants::integer_bytes;
@@ -121,8 +121,8 @@ impl Partitioner<'_> {
         Some((value, moved))
     }
 
-    /// Converts indices to [`INDEX`] and clamps them. Indices beyond the bounds have the same meaning as the
-    /// bounds.
+    /// Converts indices to [`INDEX_TYPE`] and clamps them. Indices beyond the bounds have the same meaning as
+    /// the bounds.
     fn clamped(&mut self, indices: InstrId, dims: &[i64], bounds: (i64, i64)) -> Option<InstrId> {
         let ty = self.array_of(indices)?.element_type;
         let most = if ty.bit_width() >= 63 {
@@ -141,8 +141,8 @@ impl Partitioner<'_> {
 
     fn as_index(&mut self, indices: InstrId) -> InstrId {
         match self.array_of(indices) {
-            Some(a) if a.element_type != INDEX => {
-                self.add(ArrayShape::new(INDEX, a.dims.iter().copied()), Op::Convert, &[indices])
+            Some(a) if a.element_type != INDEX_TYPE => {
+                self.add(ArrayShape::new(INDEX_TYPE, a.dims.iter().copied()), Op::Convert, &[indices])
             }
             _ => indices,
         }
@@ -307,13 +307,13 @@ impl Partitioner<'_> {
     }
 
     fn along(&mut self, row: InstrId, dims: &[i64], d: usize) -> InstrId {
-        self.add(ArrayShape::new(INDEX, dims.iter().copied()), Op::broadcast([d as i64]), &[row])
+        self.add(ArrayShape::new(INDEX_TYPE, dims.iter().copied()), Op::broadcast([d as i64]), &[row])
     }
 
     fn concatenated(&mut self, rows: &[InstrId]) -> InstrId {
         match rows {
             [one] => *one,
-            _ => self.add(ArrayShape::new(INDEX, [rows.len() as i64]), Op::concatenate(0), rows),
+            _ => self.add(ArrayShape::new(INDEX_TYPE, [rows.len() as i64]), Op::concatenate(0), rows),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Constants, iotas, broadcasts, reshapes and reversals.
 
-use super::partitioner::{INDEX, Partitioner, Remake};
+use super::partitioner::{INDEX_TYPE, Partitioner, Remake};
 use super::value::{Part, Value};
 use crate::partitioning::reshapes::reshaped;
 use hlo_ir::attr::TileAssignment;
@@ -75,7 +75,7 @@ impl Partitioner<'_> {
         }
         let start = self.tile_start(&part, along);
         let start = match shape.element_type {
-            INDEX => start,
+            INDEX_TYPE => start,
             ty => self.add(ArrayShape::new(ty, []), Op::Convert, &[start]),
         };
         let start = self.spread(start, &local.dims);

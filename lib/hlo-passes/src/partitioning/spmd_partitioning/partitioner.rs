@@ -326,7 +326,7 @@ impl<'m> Partitioner<'m> {
         if let Some(&known) = self.scope.tables.get(&numbers) {
             return known;
         }
-        let scalar = Shape::scalar(INDEX);
+        let scalar = Shape::scalar(INDEX_TYPE);
         let made = match numbers.first() {
             Some(&first) if numbers.iter().all(|&n| n == first) => self.index(first),
             _ => {
@@ -334,7 +334,8 @@ impl<'m> Partitioner<'m> {
                 let table = Literal::r1(&values);
                 let table = self.add(table.shape().clone(), Op::constant(table), &[]);
                 let partition = self.partition_id();
-                let row = self.add(ArrayShape::new(INDEX, [1]), Op::dynamic_slice([1]), &[table, partition]);
+                let row =
+                    self.add(ArrayShape::new(INDEX_TYPE, [1]), Op::dynamic_slice([1]), &[table, partition]);
                 self.add(scalar, Op::reshape(), &[row])
             }
         };
@@ -344,7 +345,7 @@ impl<'m> Partitioner<'m> {
 
     /// Emits a constant index.
     pub(super) fn index(&mut self, number: i64) -> InstrId {
-        self.add(Shape::scalar(INDEX), Op::constant(Literal::r0(narrow(number))), &[])
+        self.add(Shape::scalar(INDEX_TYPE), Op::constant(Literal::r0(narrow(number))), &[])
     }
 
     /// Emits the start of the device's tile along a dimension.
@@ -382,9 +383,9 @@ impl<'m> Partitioner<'m> {
 }
 
 /// The type of indices.
-pub(super) const INDEX: ElementType = ElementType::S32;
+pub(super) const INDEX_TYPE: ElementType = ElementType::S32;
 
-/// Converts an index to [`INDEX`]. Arrays are smaller than indices that do not fit, so they saturate.
+/// Converts an index to [`INDEX_TYPE`]. Arrays are smaller than indices that do not fit, so they saturate.
 fn narrow(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }

@@ -1,7 +1,7 @@
 //! Converts a value from one sharding to another.
 
 use super::collectives::groups_by;
-use super::partitioner::{INDEX, Partitioner, Remake};
+use super::partitioner::{INDEX_TYPE, Partitioner, Remake};
 use super::plan::{Plan, Step, plan};
 use super::value::Part;
 use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
@@ -265,7 +265,7 @@ impl Partitioner<'_> {
 
     /// Emits the index of each element of a tile in the whole array, along a dimension.
     pub(super) fn global_index(&mut self, local: &[i64], d: usize, start: InstrId) -> InstrId {
-        let index = self.iota(INDEX, local, d);
+        let index = self.iota(INDEX_TYPE, local, d);
         let start = self.spread(start, local);
         self.same(Op::Add, &[index, start])
     }

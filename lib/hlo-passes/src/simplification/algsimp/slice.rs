@@ -229,13 +229,13 @@ fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// Returns whether the concatenation `outer` can use the operands of `inner` directly. If `outer` contains
 /// `inner` several times, it cannot, because each such level would double the number of operands.
 fn is_nested(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
-    const LOOKED_AT: usize = 64;
+    const MAX_EXAMINED_OPERANDS: usize = 64;
     let (Op::Concatenate(a), Op::Concatenate(b)) = (&cx.module[inner].op, &cx.module[outer].op) else {
         return false;
     };
     let operands = &cx.module[outer].operands;
     // If there are very many operands, only the first ones are compared.
-    let times = operands.iter().take(LOOKED_AT).filter(|o| **o == inner).count();
+    let times = operands.iter().take(MAX_EXAMINED_OPERANDS).filter(|o| **o == inner).count();
     a.dimensions == b.dimensions && cx.used_only_by(inner, outer) && times < 2
 }
 

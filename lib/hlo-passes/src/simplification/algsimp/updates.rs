@@ -128,9 +128,9 @@ fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// Returns whether a value moves to host memory. The array that it is written to determines its destination
 /// and must stay.
 fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
-    const STEPS: usize = 4;
+    const MAX_STEPS: usize = 4;
     let mut at = id;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         match (&cx.module[at].op, cx.operand(at, 0)) {
             (Op::CustomCall(a), _) => return a.custom_call_target == "MoveToHost",
             (Op::Bitcast | Op::Copy | Op::Reshape(_), Some(x)) => at = x,

@@ -1,7 +1,7 @@
 //! The copies of a block: packs the input, and writes sums in memory to the output.
 
 use super::kernel::Tiles;
-use super::plan::{AXES, Layout};
+use super::plan::{Layout, MAX_AXES};
 use super::{Block, Part};
 use crate::conv::axis::next;
 use crate::conv::lines::{Strided, pack, scatter};
@@ -17,7 +17,7 @@ impl<T: Tiles> Block<'_, T> {
         let (line, reach) = (plan.axes[last].dim, layout.reach[last]);
         let features = part.features[1] - part.features[0];
         let start = part.features[0] as isize * g.lhs_feature_stride;
-        let mut at = [0; AXES];
+        let mut at = [0; MAX_AXES];
         loop {
             let (mut offset, mut line_to, mut inside) = (start, 0, true);
             for (d, &i) in at.iter().enumerate().take(last) {
@@ -80,7 +80,7 @@ impl<T: Tiles> Block<'_, T> {
         if !plan.across {
             let size = |d: usize| self.ranges[d][1] - self.ranges[d][0];
             let s = Strided { code, step: line, group: g.out_feature_stride, groups: end - first };
-            let mut at = [0; AXES];
+            let mut at = [0; MAX_AXES];
             loop {
                 let offset =
                     at.iter().zip(&plan.axes).map(|(&i, a)| i as isize * a.dim.out_stride).sum::<isize>();
@@ -99,7 +99,7 @@ impl<T: Tiles> Block<'_, T> {
             let across = plan.across(layout, &counts, T::WIDTH);
             let group = line * plan.axes[last].period as isize;
             let s = Strided { code, step: g.out_feature_stride, group, groups: counts[last] };
-            let mut at = [0; AXES];
+            let mut at = [0; MAX_AXES];
             loop {
                 let mut to = class[last] as isize * line;
                 for (d, axis) in plan.axes.iter().enumerate().take(last) {

@@ -2,7 +2,7 @@
 //! memory.
 
 use super::kernel::Tiles;
-use super::plan::{AXES, Index, Plan};
+use super::plan::{Index, MAX_AXES, Plan};
 use crate::conv::axis::next;
 use crate::conv::geometry::Geometry;
 use crate::conv::lines::{Strided, pack};
@@ -20,10 +20,10 @@ struct Run {
 /// The order of the terms.
 pub(super) struct Filter {
     /// The dimensions, the slowest varying first.
-    runs: [Run; AXES + 1],
+    runs: [Run; MAX_AXES + 1],
     rank: usize,
     /// Distance in terms between adjacent window positions of each axis; negative for a reversed window.
-    pub(super) step: [isize; AXES],
+    pub(super) step: [isize; MAX_AXES],
     /// The term of the first window position and feature.
     pub(super) first: isize,
     /// Distance in terms between adjacent input features.
@@ -36,7 +36,7 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(g: &Geometry, plan: &Plan) -> Filter {
-        let mut runs = [Run { stride: 0, size: 1, axis: None }; AXES + 1];
+        let mut runs = [Run { stride: 0, size: 1, axis: None }; MAX_AXES + 1];
         runs[0] = Run { stride: g.rhs_in_stride, size: g.group_in, axis: None };
         let mut start = g.rhs_start;
         for (d, axis) in plan.axes.iter().enumerate().take(plan.rank) {
@@ -49,7 +49,7 @@ impl Filter {
         let rank = plan.rank + 1;
         // Dimensions of a single element have no meaningful stride and come first.
         runs[..rank].sort_by_key(|run| (run.size != 1, std::cmp::Reverse(run.stride)));
-        let mut filter = Filter { runs, rank, step: [0; AXES], first: 0, feature: 0, terms: 1, start };
+        let mut filter = Filter { runs, rank, step: [0; MAX_AXES], first: 0, feature: 0, terms: 1, start };
         for run in runs[..rank].iter().rev() {
             match run.axis {
                 Some(d) if plan.axes[d].dim.rhs_stride < 0 => {
@@ -94,7 +94,7 @@ impl Filter {
         let Some((run, outer)) = self.runs[..self.rank].split_last() else { return };
         let lines = Strided { code: g.types[1], step: run.stride, group: g.rhs_out_stride, groups: count };
         let filter = filter.wrapping_offset(self.start + features[0] as isize * g.rhs_out_stride);
-        let mut at = [0; AXES + 1];
+        let mut at = [0; MAX_AXES + 1];
         loop {
             let from = outer.iter().zip(at).map(|(run, i)| run.stride * i as isize).sum::<isize>();
             // SAFETY: guaranteed by the caller.

@@ -13,7 +13,7 @@ pub(super) const VECTORS: usize = 3;
 pub(super) const FEATURES: usize = 8;
 /// The number of vectors of pixels of a tile, for each number of features. The sums must fit the registers,
 /// and must be numerous enough to hide the latency of an addition.
-pub(super) const VECTORS_OF: [usize; FEATURES + 1] = [0, 6, 6, 6, 4, 4, 4, 3, 3];
+pub(super) const PIXEL_VECTORS: [usize; FEATURES + 1] = [0, 6, 6, 6, 4, 4, 4, 3, 3];
 
 /// One term of a sum: the offsets, in elements, from the input of a pixel and from the start of a packed
 /// filter panel.
@@ -54,7 +54,7 @@ pub(in crate::conv) trait Tiles: Lanes {
     /// # Safety
     /// All positions of the places and the taps must be valid.
     unsafe fn pixels(tile: &Tile<'_, Self>, vectors: usize);
-    /// Computes a tile with vectors of pixels: up to [`VECTORS_OF`] places and `features` features.
+    /// Computes a tile with vectors of pixels: up to [`PIXEL_VECTORS`] places and `features` features.
     ///
     /// # Safety
     /// As for [`Tiles::pixels`], for whole vectors.
@@ -196,10 +196,10 @@ mod avx512 {
         ($tile:ident, $features:ident, [$($r:literal)*]) => {
             match $features {
                 $(
-                    $r if $tile.places.len() <= VECTORS_OF[$r] / 2 => {
-                        across_tile::<$r, { VECTORS_OF[$r] / 2 }>($tile);
+                    $r if $tile.places.len() <= PIXEL_VECTORS[$r] / 2 => {
+                        across_tile::<$r, { PIXEL_VECTORS[$r] / 2 }>($tile);
                     }
-                    $r => across_tile::<$r, { VECTORS_OF[$r] }>($tile),
+                    $r => across_tile::<$r, { PIXEL_VECTORS[$r] }>($tile),
                 )*
                 _ => {}
             }
@@ -211,7 +211,7 @@ mod avx512 {
         ($name:ident, $t:ty, $width:literal, $vector:ty, $zero:ident, $load:ident, $store:ident, $set:ident,
          $plus:ident, |$acc:ident, $x:ident, $y:ident| $step:expr) => {
             pub(super) mod $name {
-                use super::super::{Tile, VECTORS_OF};
+                use super::super::{Tile, PIXEL_VECTORS};
                 use std::arch::x86_64::*;
 
                 /// # Safety

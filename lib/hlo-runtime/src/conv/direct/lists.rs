@@ -1,7 +1,7 @@
 //! The lists of a block: the terms of a class of pixels, and the pixels.
 
 use super::kernel::{Tap, Tiles};
-use super::plan::{AXES, Index, Layout, Places};
+use super::plan::{Index, Layout, MAX_AXES, Places};
 use super::{Block, Part};
 use crate::conv::axis::next;
 
@@ -20,7 +20,7 @@ impl<T: Tiles> Block<'_, T> {
         let (plan, filter) = (self.plan, self.filter);
         let last = plan.rank - 1;
         // The window positions on input elements: the first one, their number, and the distance between them.
-        let mut windows = [(0, 1, 1); AXES];
+        let mut windows = [(0, 1, 1); MAX_AXES];
         for (d, window) in windows.iter_mut().enumerate().take(plan.rank) {
             let axis = &plan.axes[d];
             let [from, to] = if d == plan.window_axis { part.window } else { [0, axis.dim.window] };
@@ -32,9 +32,9 @@ impl<T: Tiles> Block<'_, T> {
             return &[];
         }
         // First the terms of the first feature.
-        let mut at = [0; AXES];
+        let mut at = [0; MAX_AXES];
         loop {
-            let (mut input, mut window) = (0, [0; AXES]);
+            let (mut input, mut window) = (0, [0; MAX_AXES]);
             for (d, axis) in plan.axes.iter().enumerate().take(plan.rank) {
                 window[d] = windows[d].0 + at[d] * windows[d].2;
                 let position = axis.at(self.ranges[d][0] + class[d], window[d]);
@@ -71,7 +71,7 @@ impl<T: Tiles> Block<'_, T> {
     /// Returns the pixels of a class one by one. Their sums are in the output, or contiguous in memory.
     pub(super) fn single_pixels(&self, layout: &Layout, class: &Index, counts: &Index) -> Places {
         let plan = self.plan;
-        let mut places = Places { counts: *counts, input: [0; AXES], sums: [0; AXES], start: 0 };
+        let mut places = Places { counts: *counts, input: [0; MAX_AXES], sums: [0; MAX_AXES], start: 0 };
         let mut dense = self.depth() as isize;
         for (d, axis) in plan.axes.iter().enumerate().take(plan.rank).rev() {
             let stride = if plan.stored { axis.dim.out_stride / size_of::<T>() as isize } else { dense };

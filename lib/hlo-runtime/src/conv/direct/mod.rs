@@ -23,11 +23,11 @@ use super::Buffers;
 use super::geometry::Geometry;
 use filter::Filter;
 pub(super) use kernel::Tiles;
-use kernel::{PIXELS, Place, Tap, Tile, VECTORS_OF};
-use plan::{Layout, PACKED, Plan, Ranges};
+use kernel::{PIXEL_VECTORS, PIXELS, Place, Tap, Tile};
+use plan::{Layout, MAX_PACKED_ELEMENTS, Plan, Ranges};
 
 /// The number of bytes that stay in the first-level cache while they are reused.
-const NEAR: usize = 1 << 15;
+const MAX_L1_BYTES: usize = 1 << 15;
 
 /// Computes a convolution. Returns false, without a result, if another algorithm must be used, for example
 /// because this one takes more than `most` cycles per pixel.
@@ -50,7 +50,7 @@ pub(super) unsafe fn conv<T: Tiles>(
     let panel = filter.terms * plan.panel;
     // The number of chunks of output features whose packed filter fits the buffer.
     let all = g.groups * chunks;
-    let most = (PACKED / (panel * plan.panels_a_task)).clamp(1, all);
+    let most = (MAX_PACKED_ELEMENTS / (panel * plan.panels_a_task)).clamp(1, all);
     let packed = Scratch::new::<T>(most * plan.panels_a_task * panel)?;
     // SAFETY: each task packs its own panels, and writes its own pixels and features.
     let (packed, buffers, _memory) =
@@ -268,14 +268,14 @@ impl<T: Tiles> Block<'_, T> {
             }
         };
         // All panels, or a piece of one, stay in the first-level cache.
-        if bytes(tile.taps.len(), self.depth()) <= NEAR {
+        if bytes(tile.taps.len(), self.depth()) <= MAX_L1_BYTES {
             for places in tile.places.chunks(each) {
                 (self.panels[0]..self.panels[1]).for_each(|panel| one(places, panel, (tile.taps, false)));
             }
             return;
         }
         for panel in self.panels[0]..self.panels[1] {
-            for piece in pieces(tile.taps, NEAR / bytes(1, self.plan.panel)) {
+            for piece in pieces(tile.taps, MAX_L1_BYTES / bytes(1, self.plan.panel)) {
                 tile.places.chunks(each).for_each(|places| one(places, panel, piece));
             }
         }
@@ -284,11 +284,11 @@ impl<T: Tiles> Block<'_, T> {
     /// # Safety
     /// The places and terms must be valid.
     unsafe fn tiles_across(&self, tile: &Tile<'_, T>) {
-        let count = VECTORS_OF[self.plan.panel];
+        let count = PIXEL_VECTORS[self.plan.panel];
         // The vectors of a piece stay in the first-level cache for all panels.
         let terms = match self.panels[1] - self.panels[0] {
             1 => usize::MAX,
-            _ => NEAR / (64 * count),
+            _ => MAX_L1_BYTES / (64 * count),
         };
         for places in tile.places.chunks(count) {
             for (taps, more) in pieces(tile.taps, terms) {

@@ -7,31 +7,31 @@ use crate::conv::lines::is_same;
 use hlo_runtime_core::MAX_SPATIAL;
 
 /// The maximum number of pixel axes: the batch and the spatial dimensions.
-pub(super) const AXES: usize = MAX_SPATIAL + 1;
+pub(super) const MAX_AXES: usize = MAX_SPATIAL + 1;
 /// One number for each axis.
-pub(super) type Index = [usize; AXES];
+pub(super) type Index = [usize; MAX_AXES];
 
 /// The size in bytes of a block of the packed input, and of a block of sums. Both fit the second-level cache
 /// together with a part of the filter.
 const BLOCK_BYTES: usize = 1 << 19;
 /// The maximum size of a block, in elements. Other algorithms compute sparser windows.
-const LARGEST_BLOCK: usize = 1 << 24;
+const MAX_BLOCK_ELEMENTS: usize = 1 << 24;
 /// The maximum number of terms that are summed before the sums are written to memory.
-const TAPS: usize = 1 << 12;
+const MAX_TAPS: usize = 1 << 12;
 /// A line with fewer positions is short.
-const SHORT: usize = 16;
+const SHORT_LINE_POSITIONS: usize = 16;
 /// The maximum ratio of the elements that all blocks read to the elements of the input.
-const MOST_READ: usize = 4;
+const MAX_READ_RATIO: usize = 4;
 /// The number of multiply-adds of a task.
-const TASK: usize = 1 << 22;
+const TASK_MULTIPLY_ADDS: usize = 1 << 22;
 /// The maximum number of packed filter elements that are kept at a time.
-pub(super) const PACKED: usize = 16 << 20;
+pub(super) const MAX_PACKED_ELEMENTS: usize = 16 << 20;
 /// The desired number of tasks.
-const TASKS: usize = 16;
+const TARGET_TASKS: usize = 16;
 
 pub(super) struct Plan {
     /// The pixel axes, the slowest varying in the input first.
-    pub(super) axes: [Axis; AXES],
+    pub(super) axes: [Axis; MAX_AXES],
     pub(super) rank: usize,
     /// Whether vectors contain pixels; otherwise they contain features.
     pub(super) across: bool,
@@ -62,11 +62,11 @@ pub(super) struct Plan {
 }
 
 /// The range of outputs of each axis.
-pub(super) type Ranges = [[usize; 2]; AXES];
+pub(super) type Ranges = [[usize; 2]; MAX_AXES];
 
 /// The layout of the packed input of a block, for a part of the window and of the features.
 pub(super) struct Layout {
-    pub(super) reach: [Reach; AXES],
+    pub(super) reach: [Reach; MAX_AXES],
     /// Distance from one position to the next, in elements; for the last axis, within a phase.
     pub(super) stride: Index,
     /// Distance from one feature to the next, in elements.
@@ -121,7 +121,7 @@ impl Plan {
             plan.choose_blocks(g, T::WIDTH, times * BLOCK_BYTES / size_of::<T>())?;
             let all = plan.volume(0, axes[0].dim.out_size)?;
             if plan.volume(plan.cut, plan.rows)?.saturating_mul(plan.blocks()?)
-                <= all.saturating_mul(MOST_READ)
+                <= all.saturating_mul(MAX_READ_RATIO)
             {
                 break;
             }
@@ -141,8 +141,8 @@ impl Plan {
 
     fn choose_blocks(&mut self, g: &Geometry, width: usize, block: usize) -> Option<()> {
         let others = g.positions / self.axes[self.window_axis].dim.window;
-        self.features = (TAPS / g.positions).clamp(1, g.group_in);
-        self.window_rows = (TAPS / others).clamp(1, self.axes[self.window_axis].dim.window);
+        self.features = (MAX_TAPS / g.positions).clamp(1, g.group_in);
+        self.window_rows = (MAX_TAPS / others).clamp(1, self.axes[self.window_axis].dim.window);
         // The first axis for which one output of it, with all later axes, fits.
         let fits = |plan: &Plan| (0..plan.rank).find(|&cut| plan.volume(cut, 1).is_some_and(|v| v <= block));
         let mut cut = fits(self);
@@ -157,7 +157,7 @@ impl Plan {
         let depth = self.panels * self.panel;
         let sums = behind.max(width).checked_mul(depth)?;
         let work = behind.saturating_mul(depth).saturating_mul(g.positions).saturating_mul(g.group_in);
-        let most = (block / sums.max(1)).min(TASK.div_ceil(work.max(1))).clamp(1, outputs);
+        let most = (block / sums.max(1)).min(TASK_MULTIPLY_ADDS.div_ceil(work.max(1))).clamp(1, outputs);
         let fits = |rows: usize| self.volume(self.cut, rows).is_some_and(|v| v <= block);
         // Bisection works because more rows read more elements.
         let (mut rows, mut above) = (1, most + 1);
@@ -167,12 +167,12 @@ impl Plan {
         }
         let blocks = outputs.div_ceil(rows.next_multiple_of(self.axes[self.cut].period));
         self.rows = outputs.div_ceil(blocks);
-        self.volume(self.cut, self.rows).filter(|&v| v <= LARGEST_BLOCK)?;
+        self.volume(self.cut, self.rows).filter(|&v| v <= MAX_BLOCK_ELEMENTS)?;
         let tasks = self.blocks()?.checked_mul(g.groups)?;
         let terms = self.taps_of_all(g)?;
-        let useful = g.pixels.saturating_mul(depth).saturating_mul(terms) / TASK;
-        let chunks = TASKS.min(useful).div_ceil(tasks.max(1)).clamp(1, self.panels);
-        let fit = (PACKED / self.panel.checked_mul(terms)?).max(1);
+        let useful = g.pixels.saturating_mul(depth).saturating_mul(terms) / TASK_MULTIPLY_ADDS;
+        let chunks = TARGET_TASKS.min(useful).div_ceil(tasks.max(1)).clamp(1, self.panels);
+        let fit = (MAX_PACKED_ELEMENTS / self.panel.checked_mul(terms)?).max(1);
         self.panels_a_task = self.panels.div_ceil(chunks).min(fit);
         Some(())
     }
@@ -248,8 +248,8 @@ impl Plan {
     /// Returns the layout of the packed input of a block for a part.
     pub(super) fn layout(&self, ranges: &Ranges, window: [usize; 2], features: usize) -> Layout {
         let mut layout = Layout {
-            reach: [Reach::default(); AXES],
-            stride: [0; AXES],
+            reach: [Reach::default(); MAX_AXES],
+            stride: [0; MAX_AXES],
             feature: 1,
             phase: 1,
             volume: if self.inner_features { features } else { 1 },
@@ -291,7 +291,7 @@ impl Plan {
     /// Calls `f` for each class of pixels that read the input at the same window positions.
     pub(super) fn for_each_class(&self, ranges: &Ranges, mut f: impl FnMut(&Index)) {
         let size = |d: usize| self.axes[d].period.min(ranges[d][1] - ranges[d][0]);
-        let mut class = [0; AXES];
+        let mut class = [0; MAX_AXES];
         loop {
             f(&class);
             if !next(&mut class[..self.rank], size) {
@@ -305,7 +305,7 @@ impl Plan {
         let last = self.rank - 1;
         let lines = counts[..last].iter().product::<usize>();
         let by_line = counts[last].div_ceil(width);
-        let mut vectors = Places { counts: *counts, input: [0; AXES], sums: [0; AXES], start: 0 };
+        let mut vectors = Places { counts: *counts, input: [0; MAX_AXES], sums: [0; MAX_AXES], start: 0 };
         for d in 0..self.rank {
             vectors.input[d] = self.pixel_step(layout, d);
         }
@@ -314,7 +314,7 @@ impl Plan {
         // Sums must have the same places for all parts.
         let whole = self.window_rows == self.axes[self.window_axis].dim.window;
         if whole && span.div_ceil(width) < lines * by_line {
-            vectors.counts = [1; AXES];
+            vectors.counts = [1; MAX_AXES];
             vectors.counts[last] = span.div_ceil(width);
         } else {
             let mut size = by_line * width;
@@ -392,7 +392,7 @@ pub(super) struct Places {
     /// Distance between adjacent places in the packed input along each axis, in elements.
     pub(super) input: Index,
     /// The same distance in the sums.
-    pub(super) sums: [isize; AXES],
+    pub(super) sums: [isize; MAX_AXES],
     /// The offset of the first place in the sums.
     pub(super) start: isize,
 }
@@ -408,7 +408,7 @@ impl Places {
     /// `list` must have room for all places.
     pub(super) unsafe fn list<'a>(&self, list: *mut Place) -> &'a [Place] {
         let inner = self.counts.iter().rposition(|&n| n != 1).unwrap_or(0);
-        let (mut used, mut at) = (0, [0; AXES]);
+        let (mut used, mut at) = (0, [0; MAX_AXES]);
         loop {
             let mut input = self.input.iter().zip(at).map(|(step, i)| step * i).sum::<usize>();
             let mut sums = self.start + self.sums.iter().zip(at).map(|(s, i)| s * i as isize).sum::<isize>();
@@ -429,7 +429,7 @@ impl Places {
 }
 
 /// Returns the pixel axes, at least one, and their number, or `None` if positions could overflow.
-fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
+fn axes(g: &Geometry) -> Option<([Axis; MAX_AXES], usize)> {
     let one = Dim {
         in_size: 1,
         window: 1,
@@ -439,7 +439,7 @@ fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
         rhs_dilation: 1,
         ..Dim::default()
     };
-    let (mut axes, mut rank) = ([Axis::new(one)?; AXES], 0);
+    let (mut axes, mut rank) = ([Axis::new(one)?; MAX_AXES], 0);
     let batch = Dim {
         in_size: i64::try_from(g.batch).ok()?,
         out_size: g.batch,
@@ -455,7 +455,7 @@ fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
         }
     }
     // Short lines without a window are not efficient as the last axis.
-    let short = |dim: &Dim| dim.window == 1 && dim.out_size < SHORT;
+    let short = |dim: &Dim| dim.window == 1 && dim.out_size < SHORT_LINE_POSITIONS;
     let strides = |dim: &Dim| (dim.lhs_stride.unsigned_abs(), dim.out_stride.unsigned_abs());
     axes[..rank].sort_by_key(|a| std::cmp::Reverse((short(&a.dim), strides(&a.dim))));
     Some((axes, rank.max(1)))

@@ -19,11 +19,11 @@ use kernel::{Pixel, Tap, Tile};
 use plan::Plan;
 
 /// The minimum number of multiply-adds of a task.
-const TASK: usize = 1 << 18;
+const MIN_TASK_MULTIPLY_ADDS: usize = 1 << 18;
 /// The minimum number of groups. With fewer groups, too many lanes are empty.
-const FEWEST_GROUPS: usize = 6;
+const MIN_GROUPS: usize = 6;
 /// The number of output features of a group that fill vectors without this algorithm.
-const LARGE_GROUP: usize = 16;
+const LARGE_GROUP_FEATURES: usize = 16;
 
 /// Computes the convolution if it has many small groups. Otherwise returns `None`.
 ///
@@ -34,7 +34,7 @@ pub(super) unsafe fn conv<T: Lanes>(
     g: &Geometry,
     buffers: Buffers,
 ) -> Option<Result<(), Error>> {
-    if g.groups < FEWEST_GROUPS || g.group_out >= LARGE_GROUP || g.positions == 0 || g.group_in == 0 {
+    if g.groups < MIN_GROUPS || g.group_out >= LARGE_GROUP_FEATURES || g.positions == 0 || g.group_in == 0 {
         return None;
     }
     // SAFETY: guaranteed by the caller.
@@ -94,7 +94,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         let tasks =
             row_blocks.checked_mul(g.batch).and_then(|n| n.checked_mul(groups)).ok_or_else(too_many)?;
         let terms = g.positions.saturating_mul(g.group_in).saturating_mul(g.group_out * L);
-        let grain = (TASK / plan.pixels().saturating_mul(terms).max(1)).clamp(1, tasks);
+        let grain = (MIN_TASK_MULTIPLY_ADDS / plan.pixels().saturating_mul(terms).max(1)).clamp(1, tasks);
         ctx.try_for_each(tasks.div_ceil(grain), |chunk| {
             let mut work = self.work()?;
             for task in chunk * grain..tasks.min((chunk + 1) * grain) {

@@ -7,12 +7,12 @@ use hlo_runtime_core::MAX_SPATIAL;
 
 /// The number of elements of a block of the packed input, and of a block of sums. With elements of four
 /// bytes, both fit the second-level cache together with the packed filter.
-const BLOCK: usize = 1 << 16;
+const BLOCK_ELEMENTS: usize = 1 << 16;
 /// The maximum number of terms (window positions times input features) that are summed before the sums are
 /// written to memory.
-const TAPS: usize = 1 << 11;
+const MAX_TAPS: usize = 1 << 11;
 /// The maximum size of a packed block, in elements. Other algorithms compute sparser windows.
-const LARGEST_BLOCK: usize = 1 << 24;
+const MAX_BLOCK_ELEMENTS: usize = 1 << 24;
 
 /// The axes, of which the first is split into blocks, and the sizes of the blocks.
 pub(super) struct Plan {
@@ -82,20 +82,20 @@ impl Plan {
             plan.in_rows.checked_mul(plan.features)?.checked_mul(plan.line_in)?.checked_mul(lanes)?;
         let weights = plan.taps().checked_mul(g.group_out)?.checked_mul(lanes)?;
         let sums = plan.pixels().checked_mul(g.group_out)?.checked_mul(lanes)?;
-        (packed.max(weights).max(sums) <= LARGEST_BLOCK).then_some(plan)
+        (packed.max(weights).max(sums) <= MAX_BLOCK_ELEMENTS).then_some(plan)
     }
 
     fn choose_blocks(&mut self, g: &Geometry, lanes: usize) -> Option<()> {
         let axis = self.axes[0];
         let line = self.line_in.checked_mul(lanes)?;
-        let rows = (BLOCK / line).max(1);
+        let rows = (BLOCK_ELEMENTS / line).max(1);
         let window = axis.reach([0, 1], [0, axis.dim.window]).length;
-        self.features = (rows / window).min(TAPS / g.positions.max(1)).clamp(1, g.group_in.max(1));
+        self.features = (rows / window).min(MAX_TAPS / g.positions.max(1)).clamp(1, g.group_in.max(1));
         let rows = (rows / self.features).max(1);
         let sums = self.line_out.checked_mul(g.group_out)?.checked_mul(lanes)?;
         // Blocks of whole periods have the same structure.
         let whole = |n: usize| n.next_multiple_of(axis.period).min(axis.dim.out_size);
-        let most = (BLOCK / sums).clamp(1, axis.dim.out_size);
+        let most = (BLOCK_ELEMENTS / sums).clamp(1, axis.dim.out_size);
         if 2 * window <= rows + 1 || axis.period > 1 {
             self.window_rows = axis.dim.window;
             let more = rows.saturating_sub(window) / axis.step * axis.period;
@@ -104,7 +104,7 @@ impl Plan {
             self.out_rows = whole(most.min(8));
             let taken = (self.out_rows - 1).saturating_mul(axis.step);
             let fit = rows.saturating_sub(taken) / usize::try_from(axis.dim.rhs_dilation).ok()?;
-            let taps = TAPS / self.line_window.saturating_mul(self.features).max(1);
+            let taps = MAX_TAPS / self.line_window.saturating_mul(self.features).max(1);
             self.window_rows = fit.min(taps).clamp(1, axis.dim.window);
         }
         // A block that starts at another remainder of the dilation may reach one position further.

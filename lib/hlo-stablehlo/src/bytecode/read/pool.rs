@@ -113,7 +113,7 @@ impl<'a> Pool<'a> {
         entry: &Entry<'a>,
         read: fn(&mut Decoder<'_, 'a>, &str) -> Result<T>,
     ) -> Result<(T, Extent)> {
-        if self.level >= MAX_READING {
+        if self.level >= MAX_DECODING_DEPTH {
             return Err(entry.bytes.fault("attributes or types nest too deeply"));
         }
         self.level += 1;
@@ -135,7 +135,7 @@ impl<'a> Pool<'a> {
 
 /// Maximum nesting depth while decoding. It is larger than the final limit because call traces, which are cut
 /// off, may be deeper.
-const MAX_READING: usize = 4 * MAX_DEPTH;
+const MAX_DECODING_DEPTH: usize = 4 * MAX_DEPTH;
 
 fn index(number: u64, len: usize, what: &str) -> Result<usize> {
     let at = usize::try_from(number).ok().filter(|&n| n < len);
@@ -257,9 +257,9 @@ impl<'a> Decoder<'_, 'a> {
         (0..self.cursor.count()?).map(|_| self.ty()).collect()
     }
 
-    /// Reads a reference to a location. Call traces that nest deeper than [`MAX_READING`] are cut off.
+    /// Reads a reference to a location. Call traces that nest deeper than [`MAX_DECODING_DEPTH`] are cut off.
     pub(super) fn location(&mut self) -> Result<Location> {
-        if self.pool.level == MAX_READING {
+        if self.pool.level == MAX_DECODING_DEPTH {
             self.varint()?;
             return Ok(Location::Unknown);
         }

@@ -6,13 +6,13 @@ use hlo_ir::AlignedBytes;
 use std::sync::Arc;
 
 /// Maximum length of a list that is stored as a single repeated number. No array has more dimensions.
-const MAX_REPEATED: usize = 1 << 12;
+const MAX_REPEATED_LENGTH: usize = 1 << 12;
 
 /// Returns the numbers of a list. Returns `None` for a repeated number with a very large count, which takes
 /// only a few bytes in a file.
 pub(super) fn numbers(value: &Attribute) -> Option<Vec<i64>> {
     match value {
-        Attribute::Elements(elements) if elements.is_splat && elements.count()? > MAX_REPEATED => None,
+        Attribute::Elements(elements) if elements.is_splat && elements.count()? > MAX_REPEATED_LENGTH => None,
         _ => value.ints(),
     }
 }

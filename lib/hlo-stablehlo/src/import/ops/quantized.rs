@@ -10,7 +10,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, InstrId, Literal, Op};
 
 /// Operations that pass values on unchanged, whatever their type.
-const HANDS_ON: &[&str] = &[
+const FORWARDING_OPERATIONS: &[&str] = &[
     "builtin.unrealized_conversion_cast",
     "func.call",
     "stablehlo.bitcast_convert",
@@ -32,7 +32,7 @@ const HANDS_ON: &[&str] = &[
 
 /// Operations that move elements. They move the stored integers if operands and results have the same
 /// quantisation.
-const MOVES: &[&str] = &[
+const DATA_MOVEMENT_OPERATIONS: &[&str] = &[
     "stablehlo.all_gather",
     "stablehlo.all_to_all",
     "stablehlo.broadcast",
@@ -69,8 +69,8 @@ impl<'t> Importer<'t> {
                 };
                 self.give(op, id)
             }
-            name if HANDS_ON.contains(&name) => self.by_dialect(op),
-            name if MOVES.contains(&name) && self.is_alike(op) => self.by_dialect(op),
+            name if FORWARDING_OPERATIONS.contains(&name) => self.by_dialect(op),
+            name if DATA_MOVEMENT_OPERATIONS.contains(&name) && self.is_alike(op) => self.by_dialect(op),
             _ => self.in_expressed_numbers(op),
         }
     }

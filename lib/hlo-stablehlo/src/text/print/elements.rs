@@ -5,7 +5,7 @@ use crate::tree::{Elements, FloatType, Signedness, Type, TypeKind};
 use std::fmt::Write;
 
 /// Maximum number of elements that are printed in decimal. Larger arrays are printed as hexadecimal digits.
-const MAX_IN_DECIMAL: usize = 100;
+const MAX_DECIMAL_ELEMENTS: usize = 100;
 
 /// Writes `dense<…> : tensor<…>`.
 pub fn write(out: &mut String, elements: &Elements) {
@@ -25,7 +25,7 @@ fn without_type(out: &mut String, elements: &Elements) {
         let mut all = elements.bytes.chunks_exact(size.max(1));
         if elements.is_splat {
             element(out, all.next().unwrap_or_default(), &tensor.element);
-        } else if count > MAX_IN_DECIMAL {
+        } else if count > MAX_DECIMAL_ELEMENTS {
             hex(out, &elements.bytes);
         } else {
             list(out, &mut all, &tensor.dims, &tensor.element);

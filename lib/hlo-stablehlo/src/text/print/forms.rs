@@ -153,8 +153,9 @@ impl Printer<'_> {
         }
         self.out.push(')');
         self.results_of_function(op, results);
-        const SAID: [&str; 5] = ["sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs"];
-        self.attributes(op, &SAID, " attributes");
+        const FUNCTION_ATTRIBUTES: [&str; 5] =
+            ["sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs"];
+        self.attributes(op, &FUNCTION_ATTRIBUTES, " attributes");
         if let Some(region) = op.regions.first().filter(|region| !region.blocks.is_empty()) {
             self.out.push(' ');
             self.region(op, region, false, false);

@@ -3,7 +3,7 @@
 use super::{Array, E, Generator, Opcode, Type, braced};
 
 /// Maximum number of elements of an array that is enlarged.
-const LARGE: i64 = 100;
+const MAX_ENLARGED_ELEMENTS: i64 = 100;
 
 impl Generator {
     /// Adds a sequence of movements.
@@ -20,7 +20,7 @@ impl Generator {
     /// Adds one movement or a conversion.
     pub(super) fn move_once(&mut self, x: usize) -> usize {
         let a = self.array_type(x);
-        let small = a.elements() <= LARGE && a.rank() < 5;
+        let small = a.elements() <= MAX_ENLARGED_ELEMENTS && a.rank() < 5;
         match self.numbers.below(12) {
             0 | 1 => self.move_one(Opcode::Reshape, x),
             2 if small => self.move_one(Opcode::Broadcast, x),

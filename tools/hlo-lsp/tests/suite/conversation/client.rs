@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Maximum time to wait for an answer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The document of most tests.
 pub const URI: &str = "file:///m.hlo";
@@ -136,7 +136,7 @@ impl Client {
     }
 
     pub fn receive(&mut self) -> Value {
-        self.messages.recv_timeout(PATIENCE).expect("the server is silent")
+        self.messages.recv_timeout(ANSWER_TIMEOUT).expect("the server is silent")
     }
 
     // ---- Documents -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ use hlo_ir::attr::ComparisonDirection as Is;
 
 /// Chebyshev coefficients (Cephes) of `exp(-x) I1(x) / x` on [0, 8] for `f64`. The last ones of them are the
 /// coefficients for `f32`.
-const SMALL: &[f64] = &[
+const COEFFICIENTS_BELOW_8: &[f64] = &[
     2.7779141127610464e-18,
     -2.111421214358166e-17,
     1.5536319577362005e-16,
@@ -39,7 +39,7 @@ const SMALL: &[f64] = &[
 ];
 
 /// Chebyshev coefficients of `exp(-x) sqrt(x) I1(x)` from 8 on, in `32/x`.
-const LARGE: &[f64] = &[
+const COEFFICIENTS_FROM_8: &[f64] = &[
     7.517296310842105e-18,
     4.414348323071708e-18,
     -4.6503053684893586e-17,
@@ -68,15 +68,18 @@ const LARGE: &[f64] = &[
 ];
 
 /// The number of coefficients for `f32`.
-const SMALL_F32: usize = 17;
-const LARGE_F32: usize = 7;
+const F32_COUNT_BELOW_8: usize = 17;
+const F32_COUNT_FROM_8: usize = 7;
 
 impl Formula<'_, '_> {
     pub(super) fn bessel_i1e(&mut self, x: InstrId) -> InstrId {
         let (small, large) = if self.is_f64() {
-            (SMALL, LARGE)
+            (COEFFICIENTS_BELOW_8, COEFFICIENTS_FROM_8)
         } else {
-            (&SMALL[SMALL.len() - SMALL_F32..], &LARGE[LARGE.len() - LARGE_F32..])
+            (
+                &COEFFICIENTS_BELOW_8[COEFFICIENTS_BELOW_8.len() - F32_COUNT_BELOW_8..],
+                &COEFFICIENTS_FROM_8[COEFFICIENTS_FROM_8.len() - F32_COUNT_FROM_8..],
+            )
         };
         let magnitude = self.abs(x);
         let [half, two, eight, thirty_two] = [0.5, 2.0, 8.0, 32.0].map(|n| self.num(n));

@@ -5,7 +5,7 @@ use hlo_ir::InstrId;
 use hlo_ir::attr::ComparisonDirection as Is;
 
 /// The number of terms that are added directly, in addition to the first.
-const SUMMED: usize = 9;
+const DIRECT_TERMS: usize = 9;
 
 /// `(2k)! / B₂ₖ`, the largest `k` first.
 const COEFFICIENTS: [f64; 12] = [
@@ -30,7 +30,7 @@ impl Formula<'_, '_> {
         let exponent = self.neg(x);
         let mut at = q;
         let mut sum = self.pow(q, exponent);
-        for _ in 0..SUMMED {
+        for _ in 0..DIRECT_TERMS {
             at = self.add(at, one);
             let term = self.pow(at, exponent);
             sum = self.add(sum, term);
