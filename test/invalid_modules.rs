@@ -33,10 +33,10 @@ fn options(engine: Engine) -> CompileOptions {
 }
 
 /// A function that accepts a module, with its name. Returns true if the function returned an error.
-type Door<'a> = (&'a str, Box<dyn Fn(&Module) -> bool + 'a>);
+type Consumer<'a> = (&'a str, Box<dyn Fn(&Module) -> bool + 'a>);
 
-fn doors(client: &Client, valid: Module) -> Vec<Door<'_>> {
-    let mut doors: Vec<Door<'_>> = Vec::new();
+fn doors(client: &Client, valid: Module) -> Vec<Consumer<'_>> {
+    let mut doors: Vec<Consumer<'_>> = Vec::new();
     for &engine in ENGINES {
         let valid = valid.clone();
         doors.push(("Client::compile", Box::new(move |m| client.compile(m, &options(engine)).is_err())));

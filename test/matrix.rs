@@ -10,7 +10,7 @@ mod tool;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Module, Op};
-use hlo_passes::{Keeps, Observer, PassInfo, Pipeline, find, passes};
+use hlo_passes::{Observer, PassInfo, Pipeline, Preservation, find, passes};
 use libtest_mimic::{Arguments, Trial};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ impl Case<'_> {
         if is_partitioned_twice || self.changes_interface(&after) || self.draws_random_numbers() {
             return Ok(());
         }
-        let bits = pass.keeps == Keeps::Bits;
+        let bits = pass.keeps == Preservation::Bits;
         if let Some(known) = self.known.get(&(text.clone(), bits)) {
             return known.clone();
         }

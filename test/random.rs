@@ -23,14 +23,14 @@ pub(crate) type Check<T = ()> = Result<T, String>;
 
 /// How a program becomes a module, which is verified.
 #[derive(Clone, Copy)]
-pub(crate) struct Making {
+pub(crate) struct ModuleSource {
     pub(crate) module: fn(&Program) -> Check<Module>,
     /// The prefix that instruction names have before the name of a line.
     pub(crate) prefix: &'static str,
 }
 
 /// Parses the text of the program.
-const PARSED: Making = Making { module: parse, prefix: "" };
+const PARSED: ModuleSource = ModuleSource { module: parse, prefix: "" };
 
 /// Number of programs that `cargo test` tests.
 const DEFAULT_PROGRAMS: u64 = 300;
@@ -81,7 +81,7 @@ fn parse(program: &Program) -> Check<Module> {
 }
 
 /// Returns the instructions for the lines of the entry.
-fn instructions(program: &Program, module: &Module, making: Making) -> Check<Vec<InstrId>> {
+fn instructions(program: &Program, module: &Module, making: ModuleSource) -> Check<Vec<InstrId>> {
     let of = |line: &Line| {
         let name = format!("{}{}", making.prefix, line.name);
         let found = module[module.entry()].instructions().iter().copied().find(|&i| *module[i].name == *name);
@@ -95,7 +95,7 @@ pub(crate) fn eval_options() -> hlo_eval::Options {
 }
 
 /// Interprets the entry, instruction by instruction.
-fn interpret(program: &Program, seed: u64, making: Making) -> Check<Evaluated> {
+fn interpret(program: &Program, seed: u64, making: ModuleSource) -> Check<Evaluated> {
     let module = (making.module)(program)?;
     let ids = instructions(program, &module, making)?;
     let options = eval_options();
@@ -132,7 +132,7 @@ fn compiled(
     part: &Part,
     how: Compilation,
     values: &[Option<Literal>],
-    making: Making,
+    making: ModuleSource,
 ) -> Check<Vec<Literal>> {
     let module = (making.module)(&part.program)?;
     let inputs: Vec<&Literal> = part.parameters.iter().filter_map(|&p| values[p].as_ref()).collect();
@@ -204,7 +204,7 @@ fn compare(
 }
 
 /// Checks both properties of a program: each instruction alone, and the whole program.
-fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
+fn check(program: &Program, seed: u64, making: ModuleSource, tally: Option<&Mutex<Tally>>) -> Check {
     // LLVM's optimiser takes most of the time, so only some programs use it.
     let (threads, optimize) =
         (1 + (seed / BATCH_PROGRAMS / 2 % 2) as usize, (seed / BATCH_PROGRAMS / 4).is_multiple_of(8));
@@ -252,7 +252,12 @@ fn check(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tall
 }
 
 /// Like [`check`], with a panic reported as a finding.
-pub(crate) fn caught(program: &Program, seed: u64, making: Making, tally: Option<&Mutex<Tally>>) -> Check {
+pub(crate) fn caught(
+    program: &Program,
+    seed: u64,
+    making: ModuleSource,
+    tally: Option<&Mutex<Tally>>,
+) -> Check {
     catch_unwind(AssertUnwindSafe(|| check(program, seed, making, tally))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));

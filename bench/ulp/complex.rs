@@ -6,7 +6,7 @@
 
 use crate::big::Big;
 use crate::engine::{Engine, Function};
-use crate::measure::{Wanted, Worst, complex_error, decoded, encoded};
+use crate::measure::{Reference, Worst, complex_error, decoded, encoded};
 use crate::{Extent, fraction};
 use astro_float::BigFloat;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat};
@@ -286,7 +286,7 @@ pub fn errors(function: &Complex, engine: Engine, extent: Extent) -> Result<Vec<
 }
 
 /// The value for the parts of one or two numbers; none at a pole and where it is no number of the format.
-fn wanted(function: &Complex, format: &FloatFormat, at: [f64; 4]) -> Result<Option<[Wanted; 2]>, String> {
+fn wanted(function: &Complex, format: &FloatFormat, at: [f64; 4]) -> Result<Option<[Reference; 2]>, String> {
     // The squares of the parts, and one, may lie twice as far apart as the parts.
     let exponents = at.iter().filter(|x| **x != 0.0).map(|x| libm::ilogb(*x)).chain([0]);
     let (low, high) = exponents.fold((0, 0), |(low, high), e| (e.min(low), e.max(high)));
@@ -295,7 +295,7 @@ fn wanted(function: &Complex, format: &FloatFormat, at: [f64; 4]) -> Result<Opti
         let z = Z::with_zeros(&big, at[0], at[1], exponent);
         let w = Z::with_zeros(&big, at[2], at[3], exponent);
         let value = (function.big)(&mut big, &z, &w);
-        [Wanted::new(&big, &value.re), Wanted::new(&big, &value.im)]
+        [Reference::new(&big, &value.re), Reference::new(&big, &value.im)]
     };
     let parts = value(TINY[0]);
     let largest = format.decode(format.max_bits());

@@ -4,7 +4,7 @@
 //! The interpreter's functions, which are others, being right to half a last place everywhere, so is the reference.
 
 use crate::engine::{Engine, Function};
-use crate::measure::{Wanted, Worst};
+use crate::measure::{Reference, Worst};
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -82,7 +82,7 @@ impl Pair {
                 continue;
             }
             for n in start..start + BLOCK {
-                let error = Wanted::from(want[n]).error(&FloatFormat::F32, got[n].into());
+                let error = Reference::from(want[n]).error(&FloatFormat::F32, got[n].into());
                 worst.see(error, || vec![x[n].into()]);
             }
         }

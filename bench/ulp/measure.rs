@@ -7,19 +7,19 @@ use hlo_ir::{ElementType, FloatFormat};
 /// A reference: the nearest `f64` or so, and what it lacks, as a number and an exponent of two, because that may lie below
 /// all numbers of `f64`.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct Reference {
     /// The value, rounded.
     pub near: f64,
     rest: (f64, i32),
 }
 
-impl From<f64> for Wanted {
+impl From<f64> for Reference {
     fn from(near: f64) -> Self {
         Self { near, rest: (0.0, 0) }
     }
 }
 
-impl Wanted {
+impl Reference {
     /// A value of large precision.
     pub fn new(big: &Big, value: &BigFloat) -> Self {
         let near = to_f64(value);
@@ -68,7 +68,7 @@ fn last_place(format: &FloatFormat, size: f64) -> i32 {
 
 /// The error of a complex number: the distance of the part that is further off, in units in the last place of the
 /// larger part. Infinite if just one of the two numbers has a NaN.
-pub fn complex_error(format: &FloatFormat, got: [f64; 2], want: [Wanted; 2]) -> f64 {
+pub fn complex_error(format: &FloatFormat, got: [f64; 2], want: [Reference; 2]) -> f64 {
     let nan = |parts: [f64; 2]| parts.iter().any(|p| p.is_nan());
     let near = want.map(|w| w.near);
     if nan(got) || nan(near) {

@@ -2,7 +2,7 @@
 
 use crate::big::Big;
 use crate::engine::{Engine, Function};
-use crate::measure::{Wanted, Worst, decoded, encoded};
+use crate::measure::{Reference, Worst, decoded, encoded};
 use crate::{Extent, fraction};
 use astro_float::BigFloat;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat};
@@ -67,7 +67,7 @@ fn acosh(x: f64) -> f64 {
 
 /// The reference in large precision where the value is an ordinary number, else what the C library has: zeros,
 /// infinities, NaN.
-fn precise(near: f64, ordinary: bool, value: impl FnOnce() -> Wanted) -> Wanted {
+fn precise(near: f64, ordinary: bool, value: impl FnOnce() -> Reference) -> Reference {
     if !ordinary || near == 0.0 || !near.is_finite() { near.into() } else { value() }
 }
 
@@ -76,7 +76,7 @@ struct Sample {
     ty: ElementType,
     /// The numbers of each operand, which the type represents.
     operands: Vec<Vec<f64>>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<Reference>,
 }
 
 impl Sample {
@@ -116,7 +116,7 @@ pub fn errors(function: &Real, engine: Engine, extent: Extent) -> Result<Vec<Wor
             precise(near, ty == ElementType::F64 && x != 0.0 && x.is_finite(), || {
                 let argument = big.num(x);
                 let value = (function.big)(&mut big, &argument);
-                Wanted::new(&big, &value)
+                Reference::new(&big, &value)
             })
         });
         Sample { ty, wanted: wanted.collect(), operands: vec![arguments] }.greatest(engine, function.name)
@@ -145,7 +145,7 @@ pub fn binary_errors(name: &str, engine: Engine, extent: Extent) -> Result<Vec<W
             precise(near(x, y), ordinary, || {
                 let arguments = (big.num(x), big.num(y));
                 let value = exact(&mut big, &arguments.0, &arguments.1);
-                Wanted::new(&big, &value)
+                Reference::new(&big, &value)
             })
         });
         Sample { ty, wanted: wanted.collect(), operands: operands.to_vec() }.greatest(engine, name)

@@ -1,7 +1,7 @@
 //! Random programs, rebuilt with the builder's methods. The module must be valid and must be the same after
 //! printing and parsing. Both engines must agree on each of its instructions and on the whole program.
 
-use crate::random::{BATCH_PROGRAMS, Check, Making, caught, program_of};
+use crate::random::{BATCH_PROGRAMS, Check, ModuleSource, caught, program_of};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_testing::generate::{Program, Style};
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// most of the time.
 const SEEDS: Range<u64> = 4 * BATCH_PROGRAMS..8 * BATCH_PROGRAMS;
 
-const BUILT: Making = Making { module: built, prefix: replay::PREFIX };
+const BUILT: ModuleSource = ModuleSource { module: built, prefix: replay::PREFIX };
 
 /// Builds the program with the builder. Checks that it is the same when it is parsed from its text.
 fn built(program: &Program) -> Check<Module> {

@@ -17,7 +17,7 @@ pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
     if run_lines.is_empty() {
         return Err("the file has no RUN line".to_string());
     }
-    let test = Test { file, work, outside: Outside::of(work), text: &text };
+    let test = Test { file, work, outside: TemporaryFolder::of(work), text: &text };
     let pipelines = run_lines.iter().map(|l| test.parse(l)).collect::<Result<Vec<_>, _>>()?;
     let mut prefixes: Vec<String> = pipelines.iter().flat_map(|p| p.last.prefixes()).cloned().collect();
     prefixes.sort();
@@ -39,15 +39,15 @@ pub fn run_test(file: &Path, work: &Path) -> Result<(), String> {
 struct Test<'a> {
     file: &'a Path,
     work: &'a Path,
-    outside: Outside,
+    outside: TemporaryFolder,
     text: &'a str,
 }
 
 /// A path of the test among the system's temporary files. It is for tests that depend on who may write to the
 /// parent folders, because the checkout may be anywhere. The files are removed when the value is dropped.
-struct Outside(PathBuf);
+struct TemporaryFolder(PathBuf);
 
-impl Outside {
+impl TemporaryFolder {
     fn of(work: &Path) -> Self {
         let name = work.file_name().unwrap_or_default().to_string_lossy();
         let path = std::env::temp_dir().join(format!("hlo-lit-{}-{name}", std::process::id()));
@@ -57,7 +57,7 @@ impl Outside {
     }
 }
 
-impl Drop for Outside {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         remove(&self.0);
     }
@@ -71,13 +71,13 @@ fn remove(path: &Path) {
 /// A RUN line.
 struct Pipeline {
     stages: Vec<Stage>,
-    last: Last,
+    last: OutputUse,
 }
 
 impl Pipeline {
     /// Checks whether some output would make the line fail.
     fn checks(&self) -> bool {
-        !matches!(self.last, Last::Nothing) || self.stages.iter().any(|s| s.fails || s.compares())
+        !matches!(self.last, OutputUse::Nothing) || self.stages.iter().any(|s| s.fails || s.compares())
     }
 }
 
@@ -99,17 +99,17 @@ impl Stage {
 }
 
 /// The use of the output.
-enum Last {
+enum OutputUse {
     Nothing,
     FileCheck { checks: PathBuf, prefixes: Vec<String>, allow_empty: bool },
     Diff { expected: PathBuf },
 }
 
-impl Last {
+impl OutputUse {
     fn prefixes(&self) -> &[String] {
         match self {
-            Last::FileCheck { prefixes, .. } => prefixes,
-            Last::Nothing | Last::Diff { .. } => &[],
+            OutputUse::FileCheck { prefixes, .. } => prefixes,
+            OutputUse::Nothing | OutputUse::Diff { .. } => &[],
         }
     }
 }
@@ -118,9 +118,9 @@ impl Test<'_> {
     fn parse(&self, line: &str) -> Result<Pipeline, String> {
         let words = split(line).map_err(|e| format!("RUN: {line}\n{e}"))?;
         let mut stages = Vec::new();
-        let mut last = Last::Nothing;
+        let mut last = OutputUse::Nothing;
         for words in words.split(|w| *w == Word::Pipe) {
-            if !matches!(last, Last::Nothing) {
+            if !matches!(last, OutputUse::Nothing) {
                 return Err(format!("RUN: {line}\nFileCheck and diff come last"));
             }
             match self.parse_command(words).map_err(|e| format!("RUN: {line}\n{e}"))? {
@@ -158,7 +158,7 @@ impl Test<'_> {
             "FileCheck" => return file_check(arguments).map(Parsed::Last),
             "diff" => match arguments {
                 [expected, dash] if dash == "-" => {
-                    return Ok(Parsed::Last(Last::Diff { expected: expected.into() }));
+                    return Ok(Parsed::Last(OutputUse::Diff { expected: expected.into() }));
                 }
                 _ => return Err("diff is understood as `diff FILE -` only".to_string()),
             },
@@ -218,11 +218,11 @@ impl Test<'_> {
             .map_err(|e| if errors.is_empty() { e } else { format!("{e}\nstderr:\n{errors}") })
     }
 
-    fn finish(&self, last: &Last, output: &str) -> Result<(), String> {
+    fn finish(&self, last: &OutputUse, output: &str) -> Result<(), String> {
         match last {
-            Last::Nothing => Ok(()),
-            Last::Diff { expected } => diff(expected, output),
-            Last::FileCheck { checks, prefixes, allow_empty } => {
+            OutputUse::Nothing => Ok(()),
+            OutputUse::Diff { expected } => diff(expected, output),
+            OutputUse::FileCheck { checks, prefixes, allow_empty } => {
                 let text;
                 let text = if checks == self.file {
                     self.text
@@ -245,7 +245,7 @@ impl Test<'_> {
 
 enum Parsed {
     Stage(Stage),
-    Last(Last),
+    Last(OutputUse),
 }
 
 /// Replaces `--engine=both` by the interpreter in a build without compiled execution.
@@ -256,7 +256,7 @@ fn without_codegen(argument: &str) -> String {
     }
 }
 
-fn file_check(arguments: &[String]) -> Result<Last, String> {
+fn file_check(arguments: &[String]) -> Result<OutputUse, String> {
     let mut checks = None;
     let mut prefixes = Vec::new();
     let mut allow_empty = false;
@@ -277,7 +277,7 @@ fn file_check(arguments: &[String]) -> Result<Last, String> {
     if prefixes.is_empty() {
         prefixes.push("CHECK".to_string());
     }
-    Ok(Last::FileCheck { checks, prefixes, allow_empty })
+    Ok(OutputUse::FileCheck { checks, prefixes, allow_empty })
 }
 
 /// Compares with the contents of a file. With `BLESS=1` in the environment, writes the file instead.

@@ -6,7 +6,7 @@ use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
 use hlo_ir::verify::{Strictness, verify_strictly};
 use hlo_passes::{
-    Keeps, PIPELINES, PassInfo, PipelineInfo, Schedule, find, find_alike, find_pipeline, pass_example,
+    PIPELINES, PassInfo, PipelineInfo, Preservation, Schedule, find, find_alike, find_pipeline, pass_example,
     pass_of_class, passes,
 };
 use hlo_tools_common::format::parse_and_verify;
@@ -49,7 +49,7 @@ fn unknown(text: &str) -> Diag {
 fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
     let (on, off) = bold(color);
     let mut out = format!("{on}{}{off}: {}\n", pass.name, pass.summary);
-    if pass.keeps == Keeps::Values {
+    if pass.keeps == Preservation::Values {
         out.push_str("\nResults may differ in rounding.\n");
     }
     if pass.schedule == Schedule::Needed {

@@ -19,7 +19,7 @@ const MAX_SHOWN_LINES: usize = 12;
 
 /// The conditions for a module to be interesting.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct FailureConditions {
     /// The required exit code. Without it, and without a pattern, the command must exit with a code other
     /// than 0 or by a signal.
     pub exit: Option<i32>,
@@ -33,7 +33,7 @@ pub struct Wanted {
 pub struct Tester {
     program: PathBuf,
     arguments: Vec<String>,
-    wanted: Wanted,
+    wanted: FailureConditions,
     timeout: Duration,
     interrupt: Interrupt,
     folder: PathBuf,
@@ -54,7 +54,7 @@ impl Tester {
     /// it, the file is the last argument. An interrupt ends the runs.
     pub fn new(
         command: &[String],
-        wanted: Wanted,
+        wanted: FailureConditions,
         timeout: Duration,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
@@ -126,7 +126,7 @@ impl Tester {
         if self.interrupt.is_set() {
             return false;
         }
-        let Wanted { exit, pattern, hang } = &self.wanted;
+        let FailureConditions { exit, pattern, hang } = &self.wanted;
         let Some(status) = outcome.status else { return *hang };
         let ended = match (exit, pattern) {
             (Some(code), _) => status.code() == Some(*code),
@@ -139,8 +139,10 @@ impl Tester {
     /// Explains why a run does not meet the conditions.
     pub fn explain(&self, outcome: &Outcome) -> String {
         let wanted = match &self.wanted {
-            Wanted { hang: true, .. } => format!("run for more than {} s", self.timeout.as_secs_f64()),
-            Wanted { exit, pattern, .. } => {
+            FailureConditions { hang: true, .. } => {
+                format!("run for more than {} s", self.timeout.as_secs_f64())
+            }
+            FailureConditions { exit, pattern, .. } => {
                 let exit = exit.map(|code| format!("end with exit code {code}"));
                 let pattern = pattern.as_ref().map(|p| format!("print what matches `{p}`"));
                 let both: Vec<String> = exit.into_iter().chain(pattern).collect();

@@ -8,7 +8,7 @@ mod reductions;
 mod search;
 
 use clap::Parser;
-use command::{Tester, Wanted, beside_this};
+use command::{FailureConditions, Tester, beside_this};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_input, write_output};
@@ -197,13 +197,13 @@ fn command(cli: &Cli) -> Result<Vec<String>, Failure> {
 }
 
 /// Returns the conditions for a failure.
-fn wanted(cli: &Cli) -> Result<Wanted, Failure> {
+fn wanted(cli: &Cli) -> Result<FailureConditions, Failure> {
     let pattern = match (&cli.pattern, cli.when_differs) {
         (_, true) => Some("compiled code and the interpreter differ"),
         (pattern, false) => pattern.as_deref(),
     };
     let pattern = pattern.map(Regex::new).transpose().map_err(|e| Failure::Usage(format!("--match: {e}")))?;
-    Ok(Wanted { exit: cli.expect_exit, pattern, hang: cli.expect_timeout })
+    Ok(FailureConditions { exit: cli.expect_exit, pattern, hang: cli.expect_timeout })
 }
 
 /// The size of a module.

@@ -9,8 +9,8 @@ use crate::program::{Program, check_sent, repeat};
 use crate::ranks::{OtherRanks, agreed, gathered, local_devices};
 use crate::results::{self, Tolerances};
 use crate::timing::Timings;
-use crate::whole::Whole;
-use crate::{Asked, load_expected_from, load_inputs_from};
+use crate::whole::UnpartitionedProgram;
+use crate::{Actions, load_expected_from, load_inputs_from};
 use hlo_graph::{timeline_svg, timeline_trace};
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{Literal, Module};
@@ -152,7 +152,7 @@ fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Fai
 }
 
 /// The inputs and the expected results of the devices of this process.
-pub struct Given<'a> {
+pub struct DeviceData<'a> {
     inputs: Vec<Vec<Literal>>,
     /// The arguments of each device.
     args: Vec<Args>,
@@ -164,17 +164,17 @@ pub struct Given<'a> {
     tolerances: Tolerances,
     /// The devices of this process. The fields above describe these devices.
     local: Range<usize>,
-    whole: Option<&'a Whole>,
+    whole: Option<&'a UnpartitionedProgram>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> DeviceData<'a> {
     /// Loads the inputs and expected results for each device, or for each replica of a partitioned program,
     /// from the arguments or a case.
     pub fn load(
         args: &Args,
         reporter: Reporter,
         case: Option<&Case>,
-        (module, whole): (&Module, Option<&'a Whole>),
+        (module, whole): (&Module, Option<&'a UnpartitionedProgram>),
         ((parameters, results), tolerances): ((&[Leaf], Vec<Leaf>), Tolerances),
         ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
@@ -249,9 +249,9 @@ impl Program<'_> {
         &self,
         args: &Args,
         reporter: Reporter,
-        asked: Asked,
+        asked: Actions,
         mut timings: Timings,
-        given: &Given<'_>,
+        given: &DeviceData<'_>,
     ) -> Result<(), Failure> {
         let ranks = self.settings.ranks;
         let runs = self.runs_on_devices(args, asked, &mut timings, given)?;
@@ -276,11 +276,11 @@ impl Program<'_> {
     fn runs_on_devices(
         &self,
         args: &Args,
-        asked: Asked,
+        asked: Actions,
         timings: &mut Timings,
-        given: &Given<'_>,
+        given: &DeviceData<'_>,
     ) -> Result<Runs<'_>, Failure> {
-        let Asked { evaluates, compiles, .. } = asked;
+        let Actions { evaluates, compiles, .. } = asked;
         let open = |args: &Args| Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates);
         let mut feeds = given.args.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let sent = |feeds: &mut [Feed]| feeds.iter_mut().map(Feed::take_sent).collect::<Vec<_>>();
@@ -347,7 +347,7 @@ struct Outcome {
 
 impl Outcome {
     fn of(
-        given: &Given<'_>,
+        given: &DeviceData<'_>,
         Computed { compiled, evaluated }: Computed,
         ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
@@ -360,7 +360,7 @@ impl Outcome {
         Ok(Self { compiled: join(compiled)?, evaluated: join(evaluated)?, who: "replica", first: 0 })
     }
 
-    fn show(&self, args: &Args, given: &Given<'_>, ranks: OtherRanks<'_>) -> Result<(), Failure> {
+    fn show(&self, args: &Args, given: &DeviceData<'_>, ranks: OtherRanks<'_>) -> Result<(), Failure> {
         let Some(all) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
         if args.output.is_some() {
             let paths = given.ends.iter().filter_map(|args| args.output.as_deref());
@@ -386,7 +386,7 @@ impl Outcome {
     }
 
     /// Returns the prefix of messages about the result of a device or replica.
-    fn name(&self, number: usize, given: &Given<'_>) -> String {
+    fn name(&self, number: usize, given: &DeviceData<'_>) -> String {
         if given.whole.is_some() && given.ends.len() == 1 {
             String::new()
         } else {
@@ -395,8 +395,8 @@ impl Outcome {
     }
 
     /// Compares the requested results. Returns descriptions of the comparisons that succeeded.
-    fn check(&self, given: &Given<'_>) -> Result<Vec<&'static str>, Failure> {
-        let Given { results: leaves, expected, tolerances, .. } = given;
+    fn check(&self, given: &DeviceData<'_>) -> Result<Vec<&'static str>, Failure> {
+        let DeviceData { results: leaves, expected, tolerances, .. } = given;
         let mut agreed = Vec::new();
         for (place, expected) in expected.iter().enumerate() {
             let Some(expected) = expected else { continue };

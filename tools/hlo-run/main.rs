@@ -46,7 +46,7 @@ use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::{Failure, Input, Reporter, parse_arguments_of, read_input, write_output};
-use program::{Program, Wanted};
+use program::{ExpectedResults, Program};
 use ranks::OtherRanks;
 use results::Tolerances;
 use std::io::IsTerminal;
@@ -54,7 +54,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use timing::Timings;
 use watchdog::Watchdog;
-use whole::Whole;
+use whole::UnpartitionedProgram;
 
 fn main() -> ExitCode {
     hlo_passes_xla::register();
@@ -91,8 +91,8 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
 
     let mut module = prepare(args, reporter, (&input, case.as_ref()), &mut timings)?;
-    let whole = Whole::cut(args, (reporter, ranks), &mut module, source)?;
-    let asked = Asked::of(args);
+    let whole = UnpartitionedProgram::cut(args, (reporter, ranks), &mut module, source)?;
+    let asked = Actions::of(args);
     if asked.passes {
         phase("in the passes before code generation");
     }
@@ -135,7 +135,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         let leaves = (&parameters[..], results);
         let given = (leaves, tolerances);
         let modules = (&module, whole.as_ref());
-        let given = devices::Given::load(args, reporter, case.as_ref(), modules, given, ranks)?;
+        let given = devices::DeviceData::load(args, reporter, case.as_ref(), modules, given, ranks)?;
         let program = Program { module: &module, transformed, source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
     }
@@ -162,7 +162,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let expected = load_expected(args, (case.as_ref(), kept), &results)?;
     let tolerances = tolerances(args, case);
     let program = Program { module: &module, transformed, source, settings, inputs };
-    program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
+    program.run(args, reporter, asked, timings, ExpectedResults { results, expected, tolerances })
 }
 
 /// Creates the client, which compiles and runs programs.
@@ -174,7 +174,7 @@ fn client(args: &Args, custom_calls: Registry, devices: usize) -> Result<Client,
 
 /// The actions that the arguments request.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Actions {
     /// Whether to search for an incorrect pass or instruction.
     finds: bool,
     /// Whether to watch values.
@@ -187,7 +187,7 @@ struct Asked {
     compiles: bool,
 }
 
-impl Asked {
+impl Actions {
     fn of(args: &Args) -> Self {
         let finds = args.bisect_passes || args.isolate.is_some();
         let watches = observe::is_asked(args);
@@ -232,7 +232,7 @@ fn transform(
     args: &Args,
     reporter: Reporter,
     (module, source): (&Module, &Source),
-    asked: Asked,
+    asked: Actions,
     timings: &mut Timings,
 ) -> Result<Option<Module>, Failure> {
     if !asked.passes {

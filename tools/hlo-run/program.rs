@@ -7,7 +7,7 @@ use crate::feed::Feed;
 use crate::results::Tolerances;
 use crate::timing::Timings;
 use crate::watchdog::Watchdog;
-use crate::{Asked, engine, observe, results};
+use crate::{Actions, engine, observe, results};
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module};
 use hlo_tools_common::{Failure, Reporter, print};
@@ -28,7 +28,7 @@ pub struct Program<'a> {
 }
 
 /// The expected results.
-pub struct Wanted {
+pub struct ExpectedResults {
     /// The leaves of the results.
     pub results: Vec<Leaf>,
     /// The expected values, if they were given.
@@ -43,11 +43,11 @@ impl Program<'_> {
         &self,
         args: &Args,
         reporter: Reporter,
-        asked: Asked,
+        asked: Actions,
         mut timings: Timings,
-        wanted: Wanted,
+        wanted: ExpectedResults,
     ) -> Result<(), Failure> {
-        let Asked { evaluates, compiles, .. } = asked;
+        let Actions { evaluates, compiles, .. } = asked;
         if evaluates {
             let subject = if compiles { self.module } else { self.transformed };
             engine::check_memory(subject, self.source)?;
@@ -120,7 +120,7 @@ impl Program<'_> {
     fn evaluated(
         &self,
         args: &Args,
-        asked: Asked,
+        asked: Actions,
         feed: &mut Feed,
         timings: &mut Timings,
     ) -> Result<Literal, Failure> {
@@ -206,8 +206,8 @@ impl Outcome {
     }
 
     /// Compares the engines with each other and with the expected results.
-    fn check(&self, args: &Args, reporter: Reporter, wanted: &Wanted) -> Result<(), Failure> {
-        let Wanted { results: leaves, expected, tolerances } = wanted;
+    fn check(&self, args: &Args, reporter: Reporter, wanted: &ExpectedResults) -> Result<(), Failure> {
+        let ExpectedResults { results: leaves, expected, tolerances } = wanted;
         let mut agreed = Vec::new();
         if let Some(expected) = expected {
             let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];

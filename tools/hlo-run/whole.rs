@@ -12,7 +12,7 @@ use hlo_tools_common::{Failure, Reporter};
 
 /// A program before partitioning.
 #[derive(Debug)]
-pub struct Whole {
+pub struct UnpartitionedProgram {
     /// The whole program.
     pub module: Module,
     /// Its parameters and results.
@@ -23,7 +23,7 @@ pub struct Whole {
     part: Shape,
 }
 
-impl Whole {
+impl UnpartitionedProgram {
     /// Partitions a module, if the arguments request it. Otherwise, prints a note if the module seems to
     /// require it.
     pub fn cut(

@@ -3,7 +3,7 @@
 use crate::cache::{CacheStatistics, ProgramKey, Programs};
 use crate::custom_calls::CustomCalls;
 use crate::executable::Executable;
-use crate::local::{CodeCache, Given, LocalProgram};
+use crate::local::{CodeCache, CompileContext, LocalProgram};
 use crate::options::engine;
 use crate::partition::{Partition, partition_with};
 use crate::passes::prepare_within;
@@ -36,19 +36,19 @@ use std::sync::Arc;
 /// # Ok::<(), hlo_client::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Client(Arc<Place>);
+pub struct Client(Arc<ClientState>);
 
 /// The state of a client, in this process or on a server.
 #[derive(Debug)]
-enum Place {
-    Here(Box<Here>),
+enum ClientState {
+    Local(Box<LocalState>),
     #[cfg(feature = "remote")]
     Server(crate::remote::Server),
 }
 
 /// The state of a client that runs programs in this process.
 #[derive(Debug)]
-struct Here {
+struct LocalState {
     devices: Vec<Device>,
     programs: Programs,
     custom_calls: CustomCalls,
@@ -115,14 +115,14 @@ impl Client {
     }
 
     fn with_cache(options: &ClientOptions, code_cache: Option<CodeCache>) -> Self {
-        let here = Here {
+        let here = LocalState {
             devices: (0..options.devices.clamp(1, MAX_DEVICES)).map(Device::processors).collect(),
             programs: Programs::new(options.cached_programs, options.cached_program_bytes),
             custom_calls: CustomCalls::new(options.custom_calls.clone()),
             custom_partitioner: options.custom_partitioner.clone(),
             code_cache,
         };
-        Self(Arc::new(Place::Here(Box::new(here))))
+        Self(Arc::new(ClientState::Local(Box::new(here))))
     }
 
     /// Connects to the server at an address such as `unix:/run/hlo.sock` or `127.0.0.1:7070`. Programs and
@@ -136,7 +136,7 @@ impl Client {
     #[cfg(feature = "remote")]
     pub fn connect(address: &str) -> Result<Self, Error> {
         let client = hlo_remote::RemoteClient::connect(address)?;
-        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
+        Ok(Self(Arc::new(ClientState::Server(crate::remote::Server::connect(client)?))))
     }
 
     /// Connects to a server as [`Client::connect`] does, with certificates or a name.
@@ -149,25 +149,25 @@ impl Client {
         options: hlo_remote::ConnectOptions,
     ) -> Result<Self, Error> {
         let client = hlo_remote::RemoteClient::connect_with(address, options)?;
-        Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
+        Ok(Self(Arc::new(ClientState::Server(crate::remote::Server::connect(client)?))))
     }
 
     /// Returns the devices, at least one. A program runs on the first device, or on the first devices if it
     /// has several replicas or partitions. [`CompileOptions::device_assignment`] selects other devices.
     pub fn devices(&self) -> &[Device] {
         match &*self.0 {
-            Place::Here(here) => &here.devices,
+            ClientState::Local(here) => &here.devices,
             #[cfg(feature = "remote")]
-            Place::Server(server) => &server.devices,
+            ClientState::Server(server) => &server.devices,
         }
     }
 
     /// Returns how often this process compiled a program and how often it reused a kept program.
     pub fn cache_statistics(&self) -> CacheStatistics {
         match &*self.0 {
-            Place::Here(here) => here.programs.statistics(),
+            ClientState::Local(here) => here.programs.statistics(),
             #[cfg(feature = "remote")]
-            Place::Server(_) => CacheStatistics::default(),
+            ClientState::Server(_) => CacheStatistics::default(),
         }
     }
 
@@ -186,9 +186,9 @@ impl Client {
     /// The element type or the sizes of the value differ from those of `shape`.
     pub fn transfer_to_layout(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
         match &*self.0 {
-            Place::Here(_) => Buffer::from_literal(value, shape),
+            ClientState::Local(_) => Buffer::from_literal(value, shape),
             #[cfg(feature = "remote")]
-            Place::Server(server) => server.buffer(value, shape),
+            ClientState::Server(server) => server.buffer(value, shape),
         }
     }
 
@@ -249,9 +249,9 @@ impl Client {
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => here.compile_text(text, options),
+            ClientState::Local(here) => here.compile_text(text, options),
             #[cfg(feature = "remote")]
-            Place::Server(server) => server.compile_text(text, options),
+            ClientState::Server(server) => server.compile_text(text, options),
         }
     }
 
@@ -265,9 +265,9 @@ impl Client {
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => here.compile(Verified::new(module)?, options),
+            ClientState::Local(here) => here.compile(Verified::new(module)?, options),
             #[cfg(feature = "remote")]
-            Place::Server(server) => server.compile(module, options),
+            ClientState::Server(server) => server.compile(module, options),
         }
     }
 
@@ -286,9 +286,9 @@ impl Client {
     ) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => here.compile_anew(Verified::new(module)?, options, Some(budget)),
+            ClientState::Local(here) => here.compile_anew(Verified::new(module)?, options, Some(budget)),
             #[cfg(feature = "remote")]
-            Place::Server(server) => server.compile(module, options),
+            ClientState::Server(server) => server.compile(module, options),
         }
     }
 
@@ -309,11 +309,11 @@ impl Client {
     ) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => {
+            ClientState::Local(here) => {
                 here.load_partitioned(Verified::new(given)?, Verified::new(prepared)?, None, options, None)
             }
             #[cfg(feature = "remote")]
-            Place::Server(server) => {
+            ClientState::Server(server) => {
                 let passes = crate::Passes::Lowering;
                 let options = CompileOptions { passes, spmd_partitioning: false, ..options.clone() };
                 server.compile(&prepared, &options)
@@ -330,7 +330,7 @@ impl Client {
     }
 }
 
-impl Here {
+impl LocalState {
     fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
         let read = || Ok::<_, Error>(Verified::new(hlo_parser::parse_module(text)?)?);
         if self.custom_partitioner.is_some() {
@@ -397,7 +397,7 @@ impl Here {
     ) -> Result<Executable, Error> {
         let devices = self.assigned(DeviceCounts::of(&given).map_or(1, DeviceCounts::devices), options)?;
         let given_by_client =
-            Given { custom_calls: &self.custom_calls, code_cache: self.code_cache.as_ref(), budget };
+            CompileContext { custom_calls: &self.custom_calls, code_cache: self.code_cache.as_ref(), budget };
         let program =
             LocalProgram::new(&given, prepared, options, given_by_client)?.with_partition(partition);
         Ok(Executable::local(program, devices))

@@ -5,7 +5,7 @@ use crate::local::LocalProgram;
 use crate::time_limit::limited;
 use crate::{Arguments, Buffer, Device, Error, Results, RunOptions, Waits};
 #[cfg(feature = "codegen")]
-use crate::{donation::Given, local::written};
+use crate::{donation::PreparedRun, local::written};
 #[cfg(feature = "codegen")]
 use hlo_codegen::{DeviceRun, Input};
 #[cfg(feature = "codegen")]
@@ -150,12 +150,12 @@ impl Executable {
     #[cfg(feature = "codegen")]
     pub(crate) fn execute_given_on_devices(
         &self,
-        mut given: Vec<Given>,
+        mut given: Vec<PreparedRun>,
         options: DeviceRunOptions<'_>,
     ) -> Result<Vec<Vec<Buffer>>, Error> {
         let (program, devices) = self.devices_here(given.len(), &options)?;
         given.iter().zip(devices).try_for_each(|(g, device)| g.check_device(device))?;
-        let runs = given.iter_mut().map(Given::parts).collect::<Result<Vec<_>, Error>>()?;
+        let runs = given.iter_mut().map(PreparedRun::parts).collect::<Result<Vec<_>, Error>>()?;
         options.limited(|hosts, watch, place| program.run_compiled_on_devices(runs, hosts, watch, place))?;
         let results = given.into_iter().zip(devices);
         results.map(|(given, device)| program.finish(given.into_results(device))).collect()
@@ -189,22 +189,22 @@ impl<'a> DeviceRunOptions<'a> {
     /// Runs `run` with these options and stops it when its time is over.
     fn limited(
         self,
-        run: impl FnOnce(Vec<&'a mut dyn Host>, Option<Arc<Watch>>, &Place<'a>) -> Result<(), Error>,
+        run: impl FnOnce(Vec<&'a mut dyn Host>, Option<Arc<Watch>>, &Rendezvous<'a>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Self { hosts, watch, time_limit, collective_timeout: timeout, waits, world } = self;
-        let place = Place { world: world.unwrap_or(&InProcess), timeout, waits };
+        let place = Rendezvous { world: world.unwrap_or(&InProcess), timeout, waits };
         limited(RunOptions { host: None, watch, time_limit }, |options| run(hosts, options.watch, &place))
     }
 }
 
 /// The location of the devices, and how they wait for each other.
-struct Place<'a> {
+struct Rendezvous<'a> {
     world: &'a dyn World,
     timeout: Option<Duration>,
     waits: Option<&'a Waits>,
 }
 
-impl Place<'_> {
+impl Rendezvous<'_> {
     /// Records how long a device waited, if the caller wants that recorded.
     fn note(&self, device: usize, name: &str, time: Duration) {
         self.waits.iter().for_each(|waits| waits.note(device, name, time));
@@ -219,7 +219,7 @@ impl LocalProgram {
         results: Vec<&mut Vec<Buffer>>,
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        place: &Place<'_>,
+        place: &Rendezvous<'_>,
     ) -> Result<(), Error> {
         let devices = arguments.len();
         let results = match self.interpreted() {
@@ -232,7 +232,7 @@ impl LocalProgram {
                 let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
                 let options = hlo_eval::DeviceOptions {
                     timeout: place.timeout,
-                    waited: place.waits.map(|_| &note as &hlo_eval::Waited<'_>),
+                    waited: place.waits.map(|_| &note as &hlo_eval::WaitCallback<'_>),
                     world: Some(place.world),
                     known: interpreted.known.as_ref(),
                 };
@@ -266,7 +266,7 @@ impl LocalProgram {
         _: &mut [&mut Vec<Buffer>],
         _: Vec<&mut dyn Host>,
         _: Option<Arc<Watch>>,
-        _: &Place<'_>,
+        _: &Rendezvous<'_>,
     ) -> Result<(), Error> {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
@@ -279,7 +279,7 @@ impl LocalProgram {
         results: &mut [&mut Vec<Buffer>],
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        place: &Place<'_>,
+        place: &Rendezvous<'_>,
     ) -> Result<(), Error> {
         let mut runs = Vec::with_capacity(arguments.len());
         for (arguments, results) in arguments.iter().zip(results.iter_mut()) {
@@ -296,7 +296,7 @@ impl LocalProgram {
         given: Vec<(Vec<Input<'_>>, Vec<&mut [u8]>)>,
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        place: &Place<'_>,
+        place: &Rendezvous<'_>,
     ) -> Result<(), Error> {
         let Some(program) = self.compiled() else {
             return Err(Error::new("internal error: a program without an engine"));
@@ -305,8 +305,8 @@ impl LocalProgram {
         let first = place.world.local_devices(devices).start;
         let watches = hlo_ir::watch::Watches::with(devices, first, watch);
         let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
-        let waited = place.waits.map(|_| &note as &hlo_eval::Waited<'_>);
-        let overseer = hlo_eval::Overseer { module: &self.module, watches: &watches, waited };
+        let waited = place.waits.map(|_| &note as &hlo_eval::WaitCallback<'_>);
+        let overseer = hlo_eval::Supervisor { module: &self.module, watches: &watches, waited };
         let timeout = place.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut nobody = vec![NoHost; given.len()];

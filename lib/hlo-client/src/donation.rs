@@ -135,7 +135,7 @@ impl Executable {
         &self,
         (here, program): (&LocalProgram, &hlo_codegen::Executable),
         arguments: Vec<Argument<'_>>,
-    ) -> Result<Given, Error> {
+    ) -> Result<PreparedRun, Error> {
         let mut kept: Vec<&Buffer> = Vec::with_capacity(arguments.len());
         for argument in &arguments {
             argument.buffer().wait()?;
@@ -145,7 +145,7 @@ impl Executable {
         let device = common_device(kept.iter().copied())?;
         let leaves = program.result().leaves();
         let mut results: Vec<Option<Buffer>> = vec![None; leaves.len()];
-        let mut inputs: Vec<Place> = Vec::with_capacity(arguments.len());
+        let mut inputs: Vec<InputLocation> = Vec::with_capacity(arguments.len());
         for (parameter, argument) in arguments.into_iter().enumerate() {
             let output = program.donations().iter().find(|d| d.parameter == parameter).map(|d| d.output);
             let buffer = match argument {
@@ -156,22 +156,22 @@ impl Executable {
             inputs.push(match output {
                 Some(output) if buffer.is_own_in(leaves[output]) => {
                     results[output] = Some(buffer);
-                    Place::InOutput(output)
+                    InputLocation::InOutput(output)
                 }
-                Some(_) | None => Place::Here(buffer),
+                Some(_) | None => InputLocation::Argument(buffer),
             });
         }
         let results = (results.into_iter().zip(leaves))
             .map(|(result, shape)| result.map_or_else(|| Buffer::room(shape), Ok))
             .collect::<Result<Vec<Buffer>, Error>>()?;
-        Ok(Given { inputs, results, device })
+        Ok(PreparedRun { inputs, results, device })
     }
 }
 
 /// The arguments of a run and the memory of its results.
 #[cfg(feature = "codegen")]
-pub(crate) struct Given {
-    inputs: Vec<Place>,
+pub(crate) struct PreparedRun {
+    inputs: Vec<InputLocation>,
     results: Vec<Buffer>,
     /// The device of the arguments, if any of them has one.
     device: Option<Device>,
@@ -179,13 +179,13 @@ pub(crate) struct Given {
 
 /// The location of an argument.
 #[cfg(feature = "codegen")]
-enum Place {
-    Here(Buffer),
+enum InputLocation {
+    Argument(Buffer),
     InOutput(usize),
 }
 
 #[cfg(feature = "codegen")]
-impl Given {
+impl PreparedRun {
     /// Checks that the arguments are on `device`.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
         check_device(self.device.as_ref(), device)
@@ -194,8 +194,8 @@ impl Given {
     /// Returns the inputs of the run and the memory for its results.
     pub(crate) fn parts(&mut self) -> Result<(Vec<Input<'_>>, Vec<&mut [u8]>), Error> {
         let inputs = (self.inputs.iter()).map(|input| match input {
-            Place::Here(buffer) => buffer.bytes().map(Input::Bytes),
-            Place::InOutput(output) => Ok(Input::InOutput(*output)),
+            InputLocation::Argument(buffer) => buffer.bytes().map(Input::Bytes),
+            InputLocation::InOutput(output) => Ok(Input::InOutput(*output)),
         });
         Ok((inputs.collect::<Result<_, Error>>()?, written(&mut self.results)))
     }

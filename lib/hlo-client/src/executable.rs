@@ -18,13 +18,13 @@ pub struct Executable(Arc<Program>);
 struct Program {
     /// The devices that the program runs on. At least one.
     devices: Vec<Device>,
-    place: Place,
+    place: ProgramState,
 }
 
 /// The program, in this process or on a server.
 #[derive(Debug)]
-enum Place {
-    Here(Box<LocalProgram>),
+enum ProgramState {
+    Local(Box<LocalProgram>),
     #[cfg(feature = "remote")]
     Server(hlo_remote::RemoteExecutable),
 }
@@ -103,21 +103,21 @@ pub(crate) fn common_device<'a>(buffers: impl Iterator<Item = &'a Buffer>) -> Re
 
 impl Executable {
     pub(crate) fn local(program: LocalProgram, devices: Vec<Device>) -> Self {
-        Self(Arc::new(Program { devices, place: Place::Here(Box::new(program)) }))
+        Self(Arc::new(Program { devices, place: ProgramState::Local(Box::new(program)) }))
     }
 
     /// Creates a program on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(program: hlo_remote::RemoteExecutable, device: Device) -> Self {
-        Self(Arc::new(Program { devices: vec![device], place: Place::Server(program) }))
+        Self(Arc::new(Program { devices: vec![device], place: ProgramState::Server(program) }))
     }
 
     /// Returns the program if it runs in this process.
     pub(crate) fn here(&self) -> Option<&LocalProgram> {
         match &self.0.place {
-            Place::Here(program) => Some(program),
+            ProgramState::Local(program) => Some(program),
             #[cfg(feature = "remote")]
-            Place::Server(_) => None,
+            ProgramState::Server(_) => None,
         }
     }
 
@@ -140,9 +140,9 @@ impl Executable {
     /// There is no connection to the server.
     pub fn lowered(&self) -> Result<Module, Error> {
         match &self.0.place {
-            Place::Here(program) => Ok(program.module.as_ref().get().clone()),
+            ProgramState::Local(program) => Ok(program.module.as_ref().get().clone()),
             #[cfg(feature = "remote")]
-            Place::Server(program) => program.lowered(),
+            ProgramState::Server(program) => program.lowered(),
         }
     }
 
@@ -162,18 +162,18 @@ impl Executable {
     /// specifies.
     pub fn parameters(&self) -> &[Shape] {
         match &self.0.place {
-            Place::Here(program) => &program.parameters,
+            ProgramState::Local(program) => &program.parameters,
             #[cfg(feature = "remote")]
-            Place::Server(program) => program.parameters(),
+            ProgramState::Server(program) => program.parameters(),
         }
     }
 
     /// Returns the shape of the result, with the layout that the module specifies.
     pub fn result(&self) -> &Shape {
         match &self.0.place {
-            Place::Here(program) => &program.result,
+            ProgramState::Local(program) => &program.result,
             #[cfg(feature = "remote")]
-            Place::Server(program) => program.result(),
+            ProgramState::Server(program) => program.result(),
         }
     }
 
@@ -194,7 +194,7 @@ impl Executable {
     /// The shape of a value does not match its parameter, or the run fails.
     pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
         #[cfg(feature = "remote")]
-        if let Place::Server(program) = &self.0.place {
+        if let ProgramState::Server(program) = &self.0.place {
             return program.run(values);
         }
         let buffers = self.buffers(values)?;
@@ -214,11 +214,11 @@ impl Executable {
             return Err(Error::argument_count(shapes.len(), values.len()));
         }
         match &self.0.place {
-            Place::Here(_) => {
+            ProgramState::Local(_) => {
                 (values.iter().zip(shapes)).map(|(value, shape)| Buffer::from_literal(value, shape)).collect()
             }
             #[cfg(feature = "remote")]
-            Place::Server(program) => {
+            ProgramState::Server(program) => {
                 Ok(program.buffers(values)?.into_iter().map(Buffer::on_server).collect())
             }
         }
@@ -261,12 +261,12 @@ impl Executable {
         let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
         self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
         match &self.0.place {
-            Place::Here(program) => {
+            ProgramState::Local(program) => {
                 let device = common_device(buffers.iter())?;
                 Ok(Arguments { buffers: program.arguments(buffers)?, device })
             }
             #[cfg(feature = "remote")]
-            Place::Server(_) => Ok(Arguments { buffers, device: None }),
+            ProgramState::Server(_) => Ok(Arguments { buffers, device: None }),
         }
     }
 
@@ -293,9 +293,9 @@ impl Executable {
     /// There is no memory for a result.
     pub fn room(&self) -> Result<Results, Error> {
         match &self.0.place {
-            Place::Here(program) => program.room().map(Results),
+            ProgramState::Local(program) => program.room().map(Results),
             #[cfg(feature = "remote")]
-            Place::Server(_) => Ok(Results(Vec::new())),
+            ProgramState::Server(_) => Ok(Results(Vec::new())),
         }
     }
 
@@ -314,14 +314,14 @@ impl Executable {
         options: RunOptions<'_>,
     ) -> Result<(), Error> {
         match &self.0.place {
-            Place::Here(program) => {
+            ProgramState::Local(program) => {
                 arguments.check_device(self.device())?;
                 let buffers = &arguments.buffers;
                 limited(options, |options| program.execute_into(buffers, &mut results.0, options))?;
                 results.lie_on(self.device());
             }
             #[cfg(feature = "remote")]
-            Place::Server(program) => {
+            ProgramState::Server(program) => {
                 results.0 = crate::remote::execute(program, &arguments.buffers, options)?;
             }
         }
@@ -335,12 +335,12 @@ impl Executable {
     /// `results` belongs to another program, or there is no memory for an array that is cut to its size.
     pub fn leaves(&self, results: Results) -> Result<Vec<Buffer>, Error> {
         match &self.0.place {
-            Place::Here(program) => {
+            ProgramState::Local(program) => {
                 program.check_results(&results.0)?;
                 program.leaves(results.0)
             }
             #[cfg(feature = "remote")]
-            Place::Server(_) => Ok(results.0),
+            ProgramState::Server(_) => Ok(results.0),
         }
     }
 }

@@ -92,15 +92,15 @@ impl Execution {
 }
 
 /// Reports the end of a run. If it is dropped before, it reports that the run was aborted.
-struct Ending(Arc<OnceLock<Result<(), Error>>>);
+struct CompletionReport(Arc<OnceLock<Result<(), Error>>>);
 
-impl Drop for Ending {
+impl Drop for CompletionReport {
     fn drop(&mut self) {
         let _ = self.0.set(Err(Error::new("internal error: the run ended without a result")));
     }
 }
 
-impl Ending {
+impl CompletionReport {
     /// Fulfils the promises, and reports that the run is over.
     fn say(self, promises: Vec<Promise>, outcome: Result<Vec<Buffer>, Error>) {
         let end = match outcome {
@@ -149,7 +149,7 @@ impl Executable {
         self.check_place(arguments, self.device())?;
         let (results, promises) = self.promised(self.device());
         let over = Arc::new(OnceLock::new());
-        let ending = Ending(over.clone());
+        let ending = CompletionReport(over.clone());
         let arguments: Vec<Buffer> = arguments.iter().map(|&b| b.clone()).collect();
         let program = self.clone();
         self.device().queue().push(move || {
@@ -191,7 +191,7 @@ impl Executable {
         for device in self.devices() {
             let (results, promises) = self.promised(device);
             let over = Arc::new(OnceLock::new());
-            endings.push((Ending(over.clone()), promises));
+            endings.push((CompletionReport(over.clone()), promises));
             runs.push(Execution { results, over });
         }
         let arguments: Vec<Vec<Buffer>> =

@@ -18,7 +18,7 @@ pub(crate) type CodeCache = std::convert::Infallible;
 
 /// The properties of a client that a compilation uses, besides the compile options.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct CompileContext<'a> {
     pub(crate) custom_calls: &'a CustomCalls,
     #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
     pub(crate) code_cache: Option<&'a CodeCache>,
@@ -55,7 +55,7 @@ pub(crate) struct Interpreted {
     pub(crate) options: hlo_eval::Options,
     /// Facts about the module that do not depend on values, computed once for all runs. `None` if the module
     /// leaves information implicit ([`Module::leaves_unsaid`]).
-    pub(crate) known: Option<hlo_eval::Known>,
+    pub(crate) known: Option<hlo_eval::ModuleCache>,
 }
 
 /// Returns the shapes of the leaves of the parameters of a module.
@@ -68,7 +68,7 @@ impl LocalProgram {
         given: &Module,
         prepared: Verified<Module>,
         options: &CompileOptions,
-        by_client: Given<'_>,
+        by_client: CompileContext<'_>,
     ) -> Result<Self, Error> {
         let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
         let code = match engine(options) {
@@ -80,8 +80,8 @@ impl LocalProgram {
                     ..hlo_eval::Options::default()
                 };
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
-                let known =
-                    hlo_eval::Known::new(prepared.as_ref(), &evaluation).map_err(|e| e.to_diag(&prepared))?;
+                let known = hlo_eval::ModuleCache::new(prepared.as_ref(), &evaluation)
+                    .map_err(|e| e.to_diag(&prepared))?;
                 let known = (!prepared.leaves_unsaid()).then_some(known);
                 Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
@@ -312,7 +312,7 @@ fn compiled(
     given: &Module,
     module: Verified<&Module>,
     options: &CompileOptions,
-    by_client: Given<'_>,
+    by_client: CompileContext<'_>,
 ) -> Result<Code, Error> {
     let file = options.debug_info.as_ref().map(|s| hlo_codegen::SourceFile::new(&s.name, &s.text));
     let options = hlo_codegen::CompileOptions {
@@ -331,6 +331,11 @@ fn compiled(
 }
 
 #[cfg(not(feature = "codegen"))]
-fn compiled(_: &Module, _: Verified<&Module>, _: &CompileOptions, _: Given<'_>) -> Result<Code, Error> {
+fn compiled(
+    _: &Module,
+    _: Verified<&Module>,
+    _: &CompileOptions,
+    _: CompileContext<'_>,
+) -> Result<Code, Error> {
     Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
 }

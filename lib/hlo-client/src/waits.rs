@@ -10,11 +10,11 @@ pub struct Waits {
     start: Instant,
     /// Maximum number of individual waits to keep.
     most: usize,
-    noted: Mutex<Noted>,
+    noted: Mutex<WaitRecord>,
 }
 
 #[derive(Debug, Default)]
-struct Noted {
+struct WaitRecord {
     sums: BTreeMap<(usize, String), (u64, Duration)>,
     events: Vec<WaitEvent>,
     left_out: u64,

@@ -131,7 +131,7 @@ pub fn compile(module: Verified<&Module>, options: &CompileOptions) -> Result<Ex
     let found_at = start.elapsed();
     // Code that does not link cannot be this program's code: compile again.
     let (built, compiled, (linked, main)) = match found.and_then(|objects| link(&objects).ok()) {
-        Some(linked) => (Built { was_kept: true, ..Built::default() }, found_at, linked),
+        Some(linked) => (BuildTimes { was_kept: true, ..BuildTimes::default() }, found_at, linked),
         None => {
             let (objects, built) = compile()?;
             let compiled = start.elapsed();
@@ -318,7 +318,7 @@ pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> V
 
 /// The compile times, summed over all threads.
 #[derive(Clone, Copy, Debug, Default)]
-struct Built {
+struct BuildTimes {
     mlir: Duration,
     llvm: Duration,
     /// Whether the code came from the cache, so that nothing was compiled.
@@ -333,8 +333,8 @@ fn compile_parts(
     parts: &[Part],
     threads: usize,
     options: &CompileOptions,
-) -> Result<(Vec<Vec<u8>>, Built), Vec<Diag>> {
-    type Outcome = Result<(Vec<u8>, Built), Vec<Diag>>;
+) -> Result<(Vec<Vec<u8>>, BuildTimes), Vec<Diag>> {
+    type Outcome = Result<(Vec<u8>, BuildTimes), Vec<Diag>>;
     let outcomes: Vec<Mutex<Option<Outcome>>> = parts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -351,7 +351,7 @@ fn compile_parts(
             let _ = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES).spawn_scoped(scope, work);
         }
     });
-    let (mut objects, mut total, mut errors) = (Vec::new(), Built::default(), Vec::new());
+    let (mut objects, mut total, mut errors) = (Vec::new(), BuildTimes::default(), Vec::new());
     for slot in outcomes {
         match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(Ok((object, built))) => {
@@ -408,7 +408,7 @@ fn compile_part(
     kernels: &KernelTable,
     part: &Part,
     options: &CompileOptions,
-) -> Result<(Vec<u8>, Built), Vec<Diag>> {
+) -> Result<(Vec<u8>, BuildTimes), Vec<Diag>> {
     let memory =
         (part.size as u64).saturating_mul(COMPILER_BYTES_PER_SIZE).saturating_add(COMPILER_BYTES_PER_PART);
     budget::check(options.budget.as_ref(), memory).map_err(|d| vec![d])?;
@@ -427,7 +427,7 @@ fn compile_part(
         Some(Host::WithKernels) | None => Effort::Full,
     };
     let object = jit::compile(&context, &mlir, effort, FileType::Object).map_err(internal)?;
-    Ok((object, Built { mlir: built, llvm: start.elapsed() - built, was_kept: false }))
+    Ok((object, BuildTimes { mlir: built, llvm: start.elapsed() - built, was_kept: false }))
 }
 
 /// Emits the functions of a part.

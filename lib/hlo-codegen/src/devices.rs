@@ -98,9 +98,9 @@ impl Executable {
             let result = self.run_among(&run.inputs, &mut run.outputs, run.host, run.watch, Some(member));
             result.map_err(|error| {
                 let failure = match &error {
-                    RunError::Elsewhere => Failure::Elsewhere,
+                    RunError::Elsewhere => Failure::Remote,
                     RunError::Stopped { .. } => Failure::Stopped,
-                    error => Failure::Here(error.to_string()),
+                    error => Failure::Local(error.to_string()),
                 };
                 errors.lock().unwrap_or_else(PoisonError::into_inner).push((member.device(), error));
                 failure

@@ -495,11 +495,11 @@ impl Executable {
             ((status != 0).then(|| context.take_error()), context.take_failed_collective())
         });
         match collective {
-            Some((_, Failure::Elsewhere)) => return Err(RunError::Elsewhere),
+            Some((_, Failure::Remote)) => return Err(RunError::Elsewhere),
             Some((site, Failure::Stopped)) => {
                 return Err(RunError::Stopped { instruction: self.collectives.instruction(site) });
             }
-            Some((site, Failure::Here(message))) => {
+            Some((site, Failure::Local(message))) => {
                 let transfer = |instruction| RunError::Transfer { instruction, message: message.clone() };
                 let instruction = self.collectives.instruction(site);
                 return Err(instruction.map_or_else(|| RunError::Failed(message.clone()), transfer));

@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
 
     /// Returns whether a transfer ended because another device failed.
     pub(crate) fn failed_elsewhere(&self) -> bool {
-        self.ended == Some(Failure::Elsewhere)
+        self.ended == Some(Failure::Remote)
     }
 
     /// Returns whether a transfer ended because the run was stopped.

@@ -77,7 +77,7 @@ fn step(device: &Member<'_>, number: usize, step: Step) -> Result<(), Failure> {
     if result == words(&expected) {
         Ok(())
     } else {
-        Err(Failure::Here(format!("WRONG: device {own}, step {number}")))
+        Err(Failure::Local(format!("WRONG: device {own}, step {number}")))
     }
 }
 
@@ -105,7 +105,7 @@ fn main() {
                 match breaks {
                     Some((who, at, how)) if (who, at) == (device.device(), number) => match how {
                         0 => return Ok(()),
-                        1 => return Err(Failure::Here("as planned".into())),
+                        1 => return Err(Failure::Local("as planned".into())),
                         _ => step(device, number, Step { site: 1 - each.site, ..each })?,
                     },
                     _ => step(device, number, each)?,

@@ -127,9 +127,9 @@ pub fn broadcast(
     let senders = (0..operands.len()).map(|part| match sender(part) {
         Some(Ok(member)) => Ok(member),
         Some(Err(root)) => {
-            Err(Failure::Here(format!("{name}: member {root} is to send, but its group has {members}")))
+            Err(Failure::Local(format!("{name}: member {root} is to send, but its group has {members}")))
         }
-        None => Err(Failure::Here(format!("{name}: there is no root for value {part}"))),
+        None => Err(Failure::Local(format!("{name}: there is no root for value {part}"))),
     });
     let senders = senders.collect::<Result<Vec<usize>, Failure>>()?;
     let outgoing = |_: usize, part: usize| if own == senders[part] { operands[part] } else { &[] };

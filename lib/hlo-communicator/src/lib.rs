@@ -54,9 +54,9 @@ pub const MAX_IN_FLIGHT_BYTES_TO_SELF: usize = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// This device failed. The message names the collective and the devices.
-    Here(String),
+    Local(String),
     /// Another device failed. Its failure contains the reason.
-    Elsewhere,
+    Remote,
     /// The run was stopped.
     Stopped,
 }
@@ -64,8 +64,8 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Here(message) => f.write_str(message),
-            Failure::Elsewhere => f.write_str("another device has failed"),
+            Failure::Local(message) => f.write_str(message),
+            Failure::Remote => f.write_str("another device has failed"),
             Failure::Stopped => f.write_str("the run was stopped"),
         }
     }
@@ -75,7 +75,7 @@ impl std::error::Error for Failure {}
 
 impl From<String> for Failure {
     fn from(message: String) -> Self {
-        Failure::Here(message)
+        Failure::Local(message)
     }
 }
 

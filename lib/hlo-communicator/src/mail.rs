@@ -19,7 +19,7 @@ type Value = Vec<Vec<u8>>;
 
 /// The values that were sent to one address and not received yet.
 #[derive(Default)]
-struct Letters {
+struct Mailbox {
     values: VecDeque<Value>,
     /// Total number of bytes of the values.
     bytes: usize,
@@ -28,7 +28,7 @@ struct Letters {
 /// All values in transit.
 #[derive(Default)]
 pub(crate) struct Mail {
-    boxes: Mutex<HashMap<Address, Letters>>,
+    boxes: Mutex<HashMap<Address, Mailbox>>,
     news: Condvar,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A member that fails leaves immediately, except that it waits for members that may be reading its offer. A
 //! member announces that it is about to read, and then checks whether another member has failed
-//! ([`Seat::looking`]).
+//! ([`MemberState::looking`]).
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 /// The reason why waiting ended before all members arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended<E> {
+pub(crate) enum WaitFailure<E> {
     /// Another member failed.
     Failed,
     /// The waiting member gave up for this reason.
@@ -23,10 +23,10 @@ pub(crate) enum Ended<E> {
 }
 
 /// Returns the reason to stop waiting for the members at some positions, in a round or at its end.
-type GivesUp<'a, E> = dyn Fn(&[usize], Option<u64>) -> Option<E> + 'a;
+type StopCheck<'a, E> = dyn Fn(&[usize], Option<u64>) -> Option<E> + 'a;
 
 /// The settings and callbacks of a member that waits.
-pub(crate) struct Patience<'a, E> {
+pub(crate) struct WaitPolicy<'a, E> {
     /// Number of polls before the member sleeps.
     pub(crate) spins: u32,
     /// Returns whether a member has failed.
@@ -36,12 +36,12 @@ pub(crate) struct Patience<'a, E> {
     /// Called from time to time with the positions of missing members. Returns the reason to stop waiting, if
     /// there is one. The round is given while the members have not arrived, and `None` while they have not
     /// left.
-    pub(crate) gives_up: &'a GivesUp<'a, E>,
+    pub(crate) gives_up: &'a StopCheck<'a, E>,
 }
 
 /// The state of a member, on cache lines of its own.
 #[repr(align(128))]
-struct Seat<T> {
+struct MemberState<T> {
     /// The last round that the member has arrived at.
     arrived: AtomicU64,
     /// The last round in which the member began to read the others' offers.
@@ -55,11 +55,11 @@ struct Seat<T> {
 
 // SAFETY: the owner of a seat writes its offer while no other member reads it, see `meet`. All other fields
 // are atomic.
-unsafe impl<T: Send + Sync> Sync for Seat<T> {}
+unsafe impl<T: Send + Sync> Sync for MemberState<T> {}
 
 /// The rendezvous of a group.
-pub(crate) struct Meeting<T> {
-    seats: Box<[Seat<T>]>,
+pub(crate) struct Rendezvous<T> {
+    seats: Box<[MemberState<T>]>,
     /// Number of sleeping members.
     sleepers: AtomicUsize,
     lock: Mutex<()>,
@@ -67,7 +67,7 @@ pub(crate) struct Meeting<T> {
 }
 
 /// The offers of the members at a rendezvous.
-pub(crate) struct Offers<'a, T>(&'a [Seat<T>]);
+pub(crate) struct Offers<'a, T>(&'a [MemberState<T>]);
 
 impl<T> Offers<'_, T> {
     /// Returns the offer of the member at a position.
@@ -78,9 +78,9 @@ impl<T> Offers<'_, T> {
     }
 }
 
-impl<T> Meeting<T> {
+impl<T> Rendezvous<T> {
     pub(crate) fn new(members: usize) -> Self {
-        let seat = |_| Seat {
+        let seat = |_| MemberState {
             arrived: AtomicU64::new(0),
             looking: AtomicU64::new(0),
             left: AtomicU64::new(0),
@@ -103,10 +103,10 @@ impl<T> Meeting<T> {
         &self,
         place: usize,
         offer: T,
-        patience: &Patience<'_, E>,
+        patience: &WaitPolicy<'_, E>,
         look: impl FnOnce(&Offers<'_, T>) -> Result<R, E>,
         fail: impl Fn(),
-    ) -> Result<R, Ended<E>> {
+    ) -> Result<R, WaitFailure<E>> {
         let seat = &self.seats[place];
         let round = seat.arrived.load(Ordering::Relaxed) + 1;
         // SAFETY: either all members have left the previous round, or this member has waited for those that
@@ -120,9 +120,9 @@ impl<T> Meeting<T> {
         let outcome = arrived.and_then(|()| {
             seat.looking.store(round, Ordering::SeqCst);
             if (patience.failed)() {
-                Err(Ended::Failed)
+                Err(WaitFailure::Failed)
             } else {
-                look(&Offers(&self.seats)).map_err(Ended::GaveUp)
+                look(&Offers(&self.seats)).map_err(WaitFailure::GaveUp)
             }
         });
         if outcome.is_err() {
@@ -132,7 +132,7 @@ impl<T> Meeting<T> {
         self.tell();
         let end = match &outcome {
             Ok(_) => self.wait(patience, None, |s| s.left.load(Ordering::SeqCst) >= round),
-            Err(_) => Err(Ended::Failed),
+            Err(_) => Err(WaitFailure::Failed),
         };
         if end.is_err() {
             fail();
@@ -158,10 +158,10 @@ impl<T> Meeting<T> {
     /// Waits until a condition holds for all seats.
     fn wait<E>(
         &self,
-        patience: &Patience<'_, E>,
+        patience: &WaitPolicy<'_, E>,
         round: Option<u64>,
-        is_so: impl Fn(&Seat<T>) -> bool,
-    ) -> Result<(), Ended<E>> {
+        is_so: impl Fn(&MemberState<T>) -> bool,
+    ) -> Result<(), WaitFailure<E>> {
         let all = || self.seats.iter().all(&is_so);
         for _ in 0..patience.spins {
             if all() {
@@ -176,11 +176,11 @@ impl<T> Meeting<T> {
                 break Ok(());
             }
             if (patience.failed)() {
-                break Err(Ended::Failed);
+                break Err(WaitFailure::Failed);
             }
             let missing: Vec<usize> = (0..self.seats.len()).filter(|&p| !is_so(&self.seats[p])).collect();
             if let Some(reason) = (patience.gives_up)(&missing, round) {
-                break Err(Ended::GaveUp(reason));
+                break Err(WaitFailure::GaveUp(reason));
             }
             guard = self.news.wait_timeout(guard, MAX_SLEEP).unwrap_or_else(PoisonError::into_inner).0;
         };

@@ -2,7 +2,7 @@
 
 use crate::collective::{self, CHUNK_BYTES, MAX_FULL_REDUCE_BYTES};
 use crate::mail::Mail;
-use crate::meeting::{Ended, Meeting, Offers, Patience};
+use crate::meeting::{Offers, Rendezvous, WaitFailure, WaitPolicy};
 use crate::world::{caught, listed, on_threads};
 use crate::{Combine, Communicator, Failure, Parts, Reduced, Table};
 use std::cell::Cell;
@@ -108,7 +108,7 @@ unsafe impl Sync for Offer {}
 pub struct Process<'a> {
     table: Arc<Table>,
     /// One rendezvous for each distinct group.
-    meetings: Vec<Meeting<Offer>>,
+    meetings: Vec<Rendezvous<Offer>>,
     states: Vec<AtomicU8>,
     failed: AtomicBool,
     /// The first failure, and its device.
@@ -149,7 +149,7 @@ impl<'a> Process<'a> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if table.devices() <= cores { SPIN_COUNT } else { OVERSUBSCRIBED_SPIN_COUNT };
         Self {
-            meetings: table.groups().iter().map(|g| Meeting::new(g.len())).collect(),
+            meetings: table.groups().iter().map(|g| Rendezvous::new(g.len())).collect(),
             states: (0..table.devices()).map(|_| AtomicU8::new(State::Running as u8)).collect(),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -212,7 +212,7 @@ impl<'a> Process<'a> {
             return Err((from, message.into()));
         }
         let results: Option<Vec<R>> = results.into_iter().collect();
-        results.ok_or_else(|| (0, Failure::Here("internal error: a device has no result".into())))
+        results.ok_or_else(|| (0, Failure::Local("internal error: a device has no result".into())))
     }
 
     /// Marks a device as finished.
@@ -223,7 +223,7 @@ impl<'a> Process<'a> {
 
     /// Ends the run. All devices that wait now or later receive an error. Only the first reason is kept.
     fn fail(&self, device: usize, failure: Failure) {
-        if failure != Failure::Elsewhere {
+        if failure != Failure::Remote {
             let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             first.get_or_insert((device, failure));
         }
@@ -234,7 +234,7 @@ impl<'a> Process<'a> {
     }
 
     fn tell(&self) {
-        self.meetings.iter().for_each(Meeting::tell);
+        self.meetings.iter().for_each(Rendezvous::tell);
         self.mail.tell();
     }
 
@@ -319,7 +319,7 @@ impl Member<'_> {
             (table.place(site, self.device), table.group_number(site, self.device))
         else {
             let name = table.name(site);
-            return Err(Failure::Here(format!("internal error: device {} is not in {name}", self.device)));
+            return Err(Failure::Local(format!("internal error: device {} is not in {name}", self.device)));
         };
         let since = Instant::now();
         let is_noted = Cell::new(false);
@@ -337,13 +337,13 @@ impl Member<'_> {
             }
             process.options.observer.waited(self.device, table.name(site), time);
         };
-        let patience = Patience {
+        let patience = WaitPolicy {
             spins: process.spins,
             failed: &|| process.has_failed(),
             waited: &waited,
             gives_up: &gives_up,
         };
-        let failed = || process.fail(self.device, Failure::Elsewhere);
+        let failed = || process.fail(self.device, Failure::Remote);
         let outcome = process.meetings[number].meet(
             place,
             Offer { site, what },
@@ -355,8 +355,8 @@ impl Member<'_> {
             failed,
         );
         outcome.map_err(|ended| match ended {
-            Ended::Failed => Failure::Elsewhere,
-            Ended::GaveUp(failure) => {
+            WaitFailure::Failed => Failure::Remote,
+            WaitFailure::GaveUp(failure) => {
                 // The failure is reported before this device returns, so that no device that merely observes
                 // it can report it as its own.
                 process.fail(self.device, failure.clone());
@@ -370,7 +370,7 @@ impl Member<'_> {
         let table = &*self.process.table;
         for (place, &device) in group.iter().enumerate() {
             let Some(offer) = offers.of(place) else {
-                return Err(Failure::Here("internal error: no offer".into()));
+                return Err(Failure::Local("internal error: no offer".into()));
             };
             if offer.site != site {
                 return Err(format!(
@@ -464,12 +464,12 @@ impl Communicator for Member<'_> {
 
     fn send(&self, channel: Option<i64>, to: usize, arrays: Vec<Vec<u8>>) -> Result<(), Failure> {
         if self.process.has_failed() {
-            return Err(Failure::Elsewhere);
+            return Err(Failure::Remote);
         }
         let since = Instant::now();
         self.process.mail.send((channel, self.device, to), arrays, || {
             if self.process.has_failed() {
-                Some(Failure::Elsewhere)
+                Some(Failure::Remote)
             } else {
                 let channel = channel.map_or(String::new(), |c| format!(" {c}"));
                 let name = format!(
@@ -484,7 +484,7 @@ impl Communicator for Member<'_> {
         let since = Instant::now();
         self.process.mail.receive((channel, from, self.device), || {
             if self.process.has_failed() {
-                Some(Failure::Elsewhere)
+                Some(Failure::Remote)
             } else {
                 self.process.gives_up(self.device, name, since, &[from])
             }

@@ -13,9 +13,9 @@ thread_local! {
 }
 
 /// Restores the previous data when dropped.
-struct Before(Option<RunData>);
+struct RestoreGuard(Option<RunData>);
 
-impl Drop for Before {
+impl Drop for RestoreGuard {
     fn drop(&mut self) {
         CURRENT.set(self.0.take());
     }
@@ -34,7 +34,7 @@ impl Drop for Before {
 /// assert_eq!(seven(), None);
 /// ```
 pub fn with<T>(data: Option<RunData>, run: impl FnOnce() -> T) -> T {
-    let _before = Before(CURRENT.replace(data));
+    let _before = RestoreGuard(CURRENT.replace(data));
     run()
 }
 

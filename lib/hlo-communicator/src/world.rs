@@ -84,7 +84,7 @@ pub fn run_in<S: Send, R: Send>(
     })?;
     let results = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
     let results: Option<Vec<R>> = results.collect();
-    results.ok_or_else(|| (local.start, Failure::Here("internal error: a device has no result".into())))
+    results.ok_or_else(|| (local.start, Failure::Local("internal error: a device has no result".into())))
 }
 
 /// Runs `body` for each of these devices, on a thread of its own with a stack of `stack` bytes, while
@@ -115,7 +115,7 @@ pub fn on_threads(
 /// # Errors
 /// The error of `body`, or a failure if it panicked.
 pub fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
-    let panicked = |_: Box<dyn Any + Send>| Err(Failure::Here("internal error: a panic".into()));
+    let panicked = |_: Box<dyn Any + Send>| Err(Failure::Local("internal error: a panic".into()));
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked)
 }
 

@@ -174,7 +174,7 @@ fn whoever_is_missing_is_named() {
     assert_eq!(error.1, message);
     // One device fails. The others do not report a failure of their own.
     let failing = |d: &Member<'_>| match d.device() {
-        1 => Err(Failure::Here("no memory".into())),
+        1 => Err(Failure::Local("no memory".into())),
         _ => gather(d, 1, 4),
     };
     assert_eq!(run(3, &all, failing), Err((1, "no memory".into())));
@@ -267,7 +267,7 @@ fn a_thousand_large_reductions_have_no_wrong_bit() {
             collective::reduce_scatter(device, 0, &[&operand], &mut [&mut piece], &mut fold)?;
             let own = device.device() * piece.len();
             if result[own..own + piece.len()] != piece {
-                return Err(Failure::Here(format!("round {round} differs")));
+                return Err(Failure::Local(format!("round {round} differs")));
             }
         }
         Ok(())

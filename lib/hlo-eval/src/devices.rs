@@ -1,7 +1,7 @@
 //! Runs on several devices: each device is a thread with an evaluator of its own.
 
 use crate::evaluator::Evaluator;
-use crate::known::Known;
+use crate::known::ModuleCache;
 use crate::{EvalError, Options};
 use hlo_communicator::{
     Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
@@ -27,7 +27,7 @@ pub struct DeviceRun<'a> {
 
 /// A callback that reports how long a device has waited for others in a collective. Its arguments are the
 /// device, the name of the collective, and the time.
-pub type Waited<'a> = dyn Fn(usize, &str, Duration) + Sync + 'a;
+pub type WaitCallback<'a> = dyn Fn(usize, &str, Duration) + Sync + 'a;
 
 /// Options for how the devices of a run wait for each other.
 #[derive(Clone, Copy, Default)]
@@ -35,13 +35,13 @@ pub struct DeviceOptions<'a> {
     /// Maximum time that a device waits for others in a collective. The default is one minute.
     pub timeout: Option<Duration>,
     /// The callback for waiting times.
-    pub waited: Option<&'a Waited<'a>>,
+    pub waited: Option<&'a WaitCallback<'a>>,
     /// The world of devices. By default all devices are in this process. In a world with other processes, the
     /// runs and results are those of the devices of this process.
     pub world: Option<&'a dyn World>,
     /// Cached data of earlier evaluations of the same module with the same options. The module must have no
     /// implicit parts ([`Module::make_explicit`]).
-    pub known: Option<&'a Known>,
+    pub known: Option<&'a ModuleCache>,
 }
 
 /// The collectives of a module, with their numbers in a [`Table`].
@@ -95,7 +95,7 @@ pub(crate) fn run(
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
     let world = devices.world.unwrap_or(&InProcess);
-    let (sites, table) = match devices.known.and_then(Known::sites) {
+    let (sites, table) = match devices.known.and_then(ModuleCache::sites) {
         Some(known) => known,
         None => {
             let (sites, table) = Sites::of(module, counts)?;
@@ -110,7 +110,7 @@ pub(crate) fn run(
         (1, None) => Watches::new(0, None),
         (devices, _) => Watches::with(devices, world.local_devices(devices).start, first),
     };
-    let overseer = Overseer { module, watches: &watches, waited: devices.waited };
+    let overseer = Supervisor { module, watches: &watches, waited: devices.waited };
     let waits = WaitOptions { observer: &overseer, ..WaitOptions::default() };
     let waits = WaitOptions { timeout: devices.timeout.unwrap_or(waits.timeout), ..waits };
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
@@ -126,12 +126,12 @@ pub(crate) fn run(
             known.keep(std::mem::take(&mut evaluator.plans));
         }
         outcome.map_err(|e| match (evaluator.failed_elsewhere, e.is_stopped) {
-            (true, _) => Failure::Elsewhere,
+            (true, _) => Failure::Remote,
             (false, true) => Failure::Stopped,
             (false, false) => {
                 let message = e.message.clone();
                 errors.lock().unwrap_or_else(PoisonError::into_inner).push((member.device(), e));
-                Failure::Here(message)
+                Failure::Local(message)
             }
         })
     });
@@ -191,16 +191,16 @@ pub(crate) fn alone(
 }
 
 /// Supervises the devices of a run, also of compiled code: if one device fails, it stops the others.
-pub struct Overseer<'a> {
+pub struct Supervisor<'a> {
     /// The module that runs.
     pub module: &'a Module,
     /// The watches of the devices.
     pub watches: &'a Watches,
     /// The callback for waiting times.
-    pub waited: Option<&'a Waited<'a>>,
+    pub waited: Option<&'a WaitCallback<'a>>,
 }
 
-impl Observer for Overseer<'_> {
+impl Observer for Supervisor<'_> {
     fn position(&self, device: usize) -> Option<String> {
         self.watches.position(self.module, device)
     }
@@ -227,7 +227,7 @@ impl Evaluator<'_> {
     /// Converts the outcome of a communication to a result of this device.
     pub(crate) fn communicated<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, EvalError> {
         outcome.map_err(|failure| {
-            self.failed_elsewhere |= failure == Failure::Elsewhere;
+            self.failed_elsewhere |= failure == Failure::Remote;
             match failure {
                 Failure::Stopped => EvalError::stopped(),
                 failure => EvalError::new(failure.to_string()),

@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Cached data of a module and the options that it is evaluated with. It serves evaluations of the same
 /// module with the same options, also concurrent ones.
 #[derive(Default)]
-pub struct Known {
+pub struct ModuleCache {
     /// Set after the module was found to be valid for evaluation.
     sites: OnceLock<(Arc<Sites>, Arc<Table>)>,
     /// Plans that are not in use.
     plans: Mutex<Vec<Plans>>,
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for ModuleCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Known").field("is_checked", &self.sites.get().is_some()).finish_non_exhaustive()
     }
@@ -42,7 +42,7 @@ pub(crate) struct Plans {
     pub(crate) custom_calls: HashMap<InstrId, Arc<PlannedCall>>,
 }
 
-impl Known {
+impl ModuleCache {
     /// Prepares the evaluation of a module: finds the targets of its custom calls and checks their types
     /// before any of them is called.
     ///

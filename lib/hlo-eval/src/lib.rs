@@ -64,9 +64,9 @@ mod plan;
 mod program;
 mod transfers;
 
-pub use devices::{DeviceOptions, DeviceRun, Overseer, Waited};
+pub use devices::{DeviceOptions, DeviceRun, Supervisor, WaitCallback};
 pub use error::EvalError;
-pub use known::Known;
+pub use known::ModuleCache;
 pub use memory::check_memory;
 pub use ops::convert::convert;
 

@@ -50,7 +50,7 @@ pub use diag::span::{Span, floor_char_boundary};
 pub use diag::suggest;
 pub use execution::{budget, devices, host, program, streams, watch};
 pub use module::frames::{
-    Dangling, FileLocation, JoinedFrames, SourceFrame, SourceFrames, StackFrame, StackFrames,
+    DanglingReferences, FileLocation, JoinedFrames, SourceFrame, SourceFrames, StackFrame, StackFrames,
 };
 pub use module::ids::{ComputationId, InstrId};
 pub use module::instruction::{CommonAttrs, CommonField, Instruction};

@@ -9,7 +9,7 @@ use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers, Shape};
 
 /// The number type and the layout of a call.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct CallVariant {
     letter: char,
     layout: Layout,
     batch: &'static [usize],
@@ -17,7 +17,7 @@ struct Way {
 
 const SIZES: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20];
 
-impl Way {
+impl CallVariant {
     fn is_complex(self) -> bool {
         matches!(self.letter, 'c' | 'z')
     }
@@ -110,11 +110,11 @@ fn same(a: &Array, b: &Array, tolerance: f64, what: &str) {
     }
 }
 
-fn every_way(mut test: impl FnMut(Way)) {
+fn every_way(mut test: impl FnMut(CallVariant)) {
     for letter in ['s', 'd', 'c', 'z'] {
         for layout in LAYOUTS {
             for batch in [&[][..], &[2, 2]] {
-                test(Way { letter, layout, batch });
+                test(CallVariant { letter, layout, batch });
             }
         }
     }
@@ -277,7 +277,7 @@ fn matrices(numbers: &mut Numbers, n: usize, complex: bool) -> Vec<Matrix> {
 
 /// Checks that a product of three matrices equals its expected value, relative to its magnitude.
 #[track_caller]
-fn equal(way: Way, a: &Matrix, b: &Matrix, what: &str) {
+fn equal(way: CallVariant, a: &Matrix, b: &Matrix, what: &str) {
     let scale = b.values.iter().map(|z| z.norm()).fold(0.0, f64::max);
     assert_eq!((a.rows, a.columns), (b.rows, b.columns), "{what}");
     for (x, y) in a.values.iter().zip(&b.values) {
@@ -300,7 +300,7 @@ fn same_numbers(a: &[C], b: &[C], tolerance: f64, what: &str) {
 
 /// Checks that the largest element of each column is positive.
 #[track_caller]
-fn positive(way: Way, v: &Matrix, what: &str) {
+fn positive(way: CallVariant, v: &Matrix, what: &str) {
     for j in 0..v.columns {
         let column = v.first_columns(j + 1).values.split_off(j * v.rows);
         let most = column.iter().map(|z| z.norm()).fold(0.0, f64::max);
@@ -344,7 +344,7 @@ fn hermitian_eigenvalues() {
 }
 
 #[track_caller]
-fn same_arrays_of_numbers(way: Way, a: &Array, b: &Array, what: &str) {
+fn same_arrays_of_numbers(way: CallVariant, a: &Array, b: &Array, what: &str) {
     for (a, b) in a.batch.iter().zip(&b.batch) {
         let scale = a.values.iter().map(|z| z.norm()).fold(0.0, f64::max);
         for (x, y) in a.values.iter().zip(&b.values) {
@@ -356,7 +356,7 @@ fn same_arrays_of_numbers(way: Way, a: &Array, b: &Array, what: &str) {
 /// Checks `h·v = v·diag(w)` for the Hermitian matrix that a triangle represents, with orthonormal `v` and
 /// ascending `w`.
 #[track_caller]
-fn spectral(way: Way, a: &Matrix, lower: bool, [v, w]: [&Matrix; 2], what: &str) {
+fn spectral(way: CallVariant, a: &Matrix, lower: bool, [v, w]: [&Matrix; 2], what: &str) {
     let n = a.rows;
     let h = Matrix::new(n, n, |i, j| {
         if i == j {
@@ -414,7 +414,7 @@ fn singular_values() {
 
 /// Checks `u·diag(s)·vᴴ = a` with orthonormal `u` and `v` and descending `s`.
 #[track_caller]
-fn singular(way: Way, a: &Matrix, [s, u, vt]: [&Matrix; 3], what: &str) {
+fn singular(way: CallVariant, a: &Matrix, [s, u, vt]: [&Matrix; 3], what: &str) {
     let middle = Matrix::diagonal(u.columns, vt.rows, &s.values);
     equal(way, &u.times(&middle).times(vt), a, what);
     equal(way, &u.adjoint().times(u), &Matrix::identity(u.columns), what);
@@ -525,7 +525,7 @@ fn defective(numbers: &mut Numbers, n: usize) -> Matrix {
 /// Checks `a·x = λ·x` and `uᴴ·a = λ·uᴴ` for vectors of length 1. Vectors that were not requested must be 0.
 #[track_caller]
 fn eigenvectors(
-    way: Way,
+    way: CallVariant,
     a: &Matrix,
     values: &[C],
     [u, x]: [&Matrix; 2],

@@ -8,7 +8,7 @@ use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers};
 
 /// The numbers, the layout and the implementation of a call.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct CallVariant<'a> {
     complex: bool,
     layout: Layout,
     registry: &'a Registry,
@@ -20,7 +20,7 @@ fn call(
     attributes: &str,
     operands: &[&Matrix],
     results: &[(&'static str, &[usize])],
-    way: Way<'_>,
+    way: CallVariant<'_>,
 ) -> Vec<Matrix> {
     let element = if way.complex { "c128" } else { "f64" };
     let array = |m: &&Matrix| {
@@ -36,11 +36,11 @@ fn call(
     got.into_iter().map(|mut array| array.batch.remove(0)).collect()
 }
 
-fn every_way(mut test: impl FnMut(Way<'_>)) {
+fn every_way(mut test: impl FnMut(CallVariant<'_>)) {
     for (_, registry) in &support::registries() {
         for complex in [false, true] {
             for layout in [LAYOUTS[0], LAYOUTS[1]] {
-                test(Way { complex, layout, registry });
+                test(CallVariant { complex, layout, registry });
             }
         }
     }
@@ -138,7 +138,7 @@ fn eigenvalues_come_in_lapacks_order() {
         [&[-6.22, -6.22, -0.40, -0.40, 5.92, 3.32], &[5.92, 3.32, -0.40, -0.40, -6.22, -6.22]];
     let [(_, registry), ..] = &support::registries();
     for ((complex, a), eigen, schur) in same.into_iter().chain([(real(6, &scaled), ways[0], ways[1])]) {
-        let (n, way) = (eigen.len(), Way { complex, layout: LAYOUTS[0], registry });
+        let (n, way) = (eigen.len(), CallVariant { complex, layout: LAYOUTS[0], registry });
         let (square, line, one): (&[usize], &[usize], &[usize]) = (&[n, n], &[n], &[]);
         let values = [vec![("", line)], if complex { vec![] } else { vec![("", line)] }].concat();
         let results = [vec![("", square); 2], values.clone(), vec![("s32", one); 2]].concat();
@@ -239,7 +239,7 @@ fn factors_and_systems() {
 }
 
 /// Tests every kind of triangular system.
-fn systems(numbers: &mut Numbers, n: usize, name: &str, way: Way<'_>) {
+fn systems(numbers: &mut Numbers, n: usize, name: &str, way: CallVariant<'_>) {
     let mut a = numbers.matrix(n, n, way.complex);
     for (at, z) in a.values.iter_mut().enumerate() {
         *z = if at % (n + 1) == 0 { *z + 3.0 } else { *z / n as f64 };
@@ -282,7 +282,7 @@ fn reflectors_are_applied_from_both_sides() {
     }
 }
 
-fn reflectors(numbers: &mut Numbers, (m, n): (usize, usize), way: Way<'_>) {
+fn reflectors(numbers: &mut Numbers, (m, n): (usize, usize), way: CallVariant<'_>) {
     let complex = way.complex;
     let a = numbers.matrix(m, n, complex);
     let got = call(&name("geqrf", complex), "{}", &[&a], &[("", &[m, n]), ("", &[n])], way);

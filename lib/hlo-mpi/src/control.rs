@@ -5,14 +5,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A failure of a device, and its time. The earliest failure of all ranks is the one that is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct DeviceFailure {
     /// Nanoseconds since 1970.
     pub(crate) when: u64,
     pub(crate) device: usize,
     pub(crate) failure: Failure,
 }
 
-impl Told {
+impl DeviceFailure {
     /// Creates a failure with the current time.
     pub(crate) fn now(device: usize, failure: Failure) -> Self {
         let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
@@ -20,7 +20,7 @@ impl Told {
     }
 
     /// Returns whether this failure was before another.
-    pub(crate) fn is_before(&self, other: &Told) -> bool {
+    pub(crate) fn is_before(&self, other: &DeviceFailure) -> bool {
         (self.when, self.device) < (other.when, other.device)
     }
 }
@@ -31,7 +31,7 @@ pub(crate) enum Control {
     /// A device has finished.
     Finished(usize),
     /// A device has failed.
-    Failed(Told),
+    Failed(DeviceFailure),
     /// All devices of the rank have ended. Contains the number of messages that they sent to the devices of
     /// the receiving rank.
     Ended(u64),
@@ -57,9 +57,9 @@ impl Control {
         match self {
             Control::Finished(device) => words(0, [*device as u64, 0], ""),
             Control::Ended(messages) => words(1, [*messages, 0], ""),
-            Control::Failed(Told { when, device, failure }) => match failure {
-                Failure::Here(text) => words(2, [*device as u64, *when], text),
-                Failure::Stopped | Failure::Elsewhere => words(3, [*device as u64, *when], ""),
+            Control::Failed(DeviceFailure { when, device, failure }) => match failure {
+                Failure::Local(text) => words(2, [*device as u64, *when], text),
+                Failure::Stopped | Failure::Remote => words(3, [*device as u64, *when], ""),
             },
         }
     }
@@ -74,9 +74,9 @@ impl Control {
             1 => Control::Ended(first),
             2 => {
                 let text = String::from_utf8_lossy(&message[24..]).into_owned();
-                Control::Failed(Told { when, device, failure: Failure::Here(text) })
+                Control::Failed(DeviceFailure { when, device, failure: Failure::Local(text) })
             }
-            3 => Control::Failed(Told { when, device, failure: Failure::Stopped }),
+            3 => Control::Failed(DeviceFailure { when, device, failure: Failure::Stopped }),
             _ => return None,
         })
     }
@@ -88,11 +88,11 @@ mod tests {
 
     #[test]
     fn what_is_told_comes_back() {
-        let failed = |failure| Control::Failed(Told { when: 7, device: 3, failure });
+        let failed = |failure| Control::Failed(DeviceFailure { when: 7, device: 3, failure });
         for control in [
             Control::Finished(5),
             Control::Ended(1 << 40),
-            failed(Failure::Here("no memory".into())),
+            failed(Failure::Local("no memory".into())),
             failed(Failure::Stopped),
         ] {
             assert_eq!(Control::decoded(&control.encoded()), Some(control));

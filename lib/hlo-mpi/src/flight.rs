@@ -62,7 +62,7 @@ impl Pool {
             return Ok(vector);
         }
         let mut vector = Vec::new();
-        let refused = |_| Failure::Here(format!("there is no memory for {bytes} bytes from another device"));
+        let refused = |_| Failure::Local(format!("there is no memory for {bytes} bytes from another device"));
         vector.try_reserve_exact(bytes).map_err(refused)?;
         Ok(vector)
     }
@@ -78,20 +78,20 @@ impl Pool {
 }
 
 /// A vector that messages are received into.
-struct Landing {
+struct ReceiveBuffer {
     memory: Vec<u8>,
     bytes: usize,
     requests: Vec<Request>,
 }
 
-impl Landing {
+impl ReceiveBuffer {
     fn new(memory: Vec<u8>, bytes: usize) -> Self {
         Self { memory, bytes, requests: Vec::new() }
     }
 
     /// Begins to receive a message into a range of bytes.
     fn receive(&mut self, message: Message, range: Range<usize>) -> Result<(), Failure> {
-        let wrong = || Failure::Here("internal error: a message of another size than was said".into());
+        let wrong = || Failure::Local("internal error: a message of another size than was said".into());
         let expected = message.bytes == range.len();
         let to = self.memory.spare_capacity_mut().get_mut(range).filter(|_| expected).ok_or_else(wrong)?;
         // SAFETY: the vector is not accessed before all requests are complete. `land` takes ownership of it,
@@ -118,7 +118,7 @@ impl Landing {
     }
 }
 
-impl Drop for Landing {
+impl Drop for ReceiveBuffer {
     /// Waits until the memory is no longer received into. This does not take long, because the sender has
     /// begun.
     fn drop(&mut self) {
@@ -131,7 +131,7 @@ impl Drop for Landing {
 
 /// A message that is received completely without checking its contents.
 pub(crate) struct Discarded {
-    landing: Landing,
+    landing: ReceiveBuffer,
     pub(crate) tag: i32,
 }
 
@@ -139,7 +139,7 @@ impl Discarded {
     /// Begins to receive a message that is not needed.
     pub(crate) fn new(message: Message) -> Result<Self, Failure> {
         let (bytes, tag) = (message.bytes, message.tag);
-        let mut landing = Landing::new(Pool::default().room(bytes)?, bytes);
+        let mut landing = ReceiveBuffer::new(Pool::default().room(bytes)?, bytes);
         landing.receive(message, 0..bytes)?;
         Ok(Self { landing, tag })
     }
@@ -168,9 +168,9 @@ enum Stage {
     /// The header has not arrived.
     Awaited,
     /// The header is being received.
-    Header(Landing),
+    Header(ReceiveBuffer),
     /// The parts are being received.
-    Parts { header: Header, parts: Vec<Landing>, left: VecDeque<(usize, Range<usize>)> },
+    Parts { header: Header, parts: Vec<ReceiveBuffer>, left: VecDeque<(usize, Range<usize>)> },
     /// All data has been received.
     There(Header, Vec<Vec<u8>>),
 }
@@ -215,7 +215,7 @@ impl Incoming {
                 let Some(message) = look(self.kinds.0)? else { return Ok(false) };
                 counted();
                 let bytes = message.bytes;
-                let mut landing = Landing::new(pool.room(bytes)?, bytes);
+                let mut landing = ReceiveBuffer::new(pool.room(bytes)?, bytes);
                 landing.receive(message, 0..bytes)?;
                 self.stage = Stage::Header(landing);
             }
@@ -241,7 +241,7 @@ impl Incoming {
                 } else {
                     let landing = |&size: &u64| {
                         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-                        pool.room(bytes).map(|memory| Landing::new(memory, bytes))
+                        pool.room(bytes).map(|memory| ReceiveBuffer::new(memory, bytes))
                     };
                     let parts = header.sizes.iter().map(landing).collect::<Result<Vec<_>, Failure>>()?;
                     let left = pieces(&header.sizes).into();
@@ -267,7 +267,7 @@ impl Incoming {
                     }
                 }
                 let (header, parts) = (header.clone(), std::mem::take(parts));
-                self.stage = Stage::There(header, parts.into_iter().map(Landing::land).collect());
+                self.stage = Stage::There(header, parts.into_iter().map(ReceiveBuffer::land).collect());
             }
             Stage::There(..) => return Ok(false),
         }

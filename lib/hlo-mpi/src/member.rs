@@ -146,7 +146,7 @@ impl<'r> MpiMember<'r> {
                     let there = usize::try_from(header.words[0]).unwrap_or(usize::MAX);
                     if there != site {
                         let there = run.table.name(there);
-                        return Err(Failure::Here(format!(
+                        return Err(Failure::Local(format!(
                             "the devices diverge: device {} is at {name}, device {device} at {there}",
                             self.device
                         )));
@@ -155,7 +155,7 @@ impl<'r> MpiMember<'r> {
                     if header.words[1] == rounds[device] {
                         Ok(())
                     } else {
-                        Err(Failure::Here(format!("internal error: {name} has lost a message")))
+                        Err(Failure::Local(format!("internal error: {name} has lost a message")))
                     }
                 };
                 is_new |= incoming.poll(lane, pool, &counted, &mut expected)?;
@@ -219,7 +219,7 @@ impl<'r> MpiMember<'r> {
         // SAFETY: nothing accesses the copies until the request is complete. They are leaked if it never is.
         let request = unsafe { comm.all_reduce(&from, &mut to, array.element_bytes, reduction) };
         let request =
-            request.and_then(|r| r.ok_or_else(|| Failure::Here("internal error: no such type".into())));
+            request.and_then(|r| r.ok_or_else(|| Failure::Local("internal error: no such type".into())));
         let (mut request, mut wait) = (request?, Wait::new(self, name));
         let outcome = loop {
             match request.is_complete() {
@@ -290,7 +290,7 @@ impl Drop for InFlight<'_, '_> {
     fn drop(&mut self) {
         let MpiMember { run, device, .. } = *self.member;
         if std::thread::panicking() {
-            run.fail(device, Failure::Here("internal error: a panic".into()));
+            run.fail(device, Failure::Local("internal error: a panic".into()));
         }
         self.member.settle(&mut self.out);
     }
@@ -316,7 +316,7 @@ impl Communicator for MpiMember<'_> {
         let (group, place) = self.place(site)?;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if run.has_failed() {
-            return Err(Failure::Elsewhere);
+            return Err(Failure::Remote);
         }
         let failed = |failure: Failure| {
             run.fail(self.device, failure.clone());
@@ -382,10 +382,10 @@ impl Communicator for MpiMember<'_> {
     fn send(&self, channel: Option<i64>, to: usize, arrays: Vec<Vec<u8>>) -> Result<(), Failure> {
         let run = self.run;
         if run.has_failed() {
-            return Err(Failure::Elsewhere);
+            return Err(Failure::Remote);
         }
         if to >= run.table.devices() {
-            return Err(Failure::Here(format!("internal error: there is no device {to}")));
+            return Err(Failure::Local(format!("internal error: there is no device {to}")));
         }
         let sizes = arrays.iter().map(|a| a.len() as u64).collect();
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
@@ -401,7 +401,7 @@ impl Communicator for MpiMember<'_> {
     fn receive(&self, channel: Option<i64>, from: usize, name: &str) -> Result<Vec<Vec<u8>>, Failure> {
         let run = self.run;
         if from >= run.table.devices() {
-            return Err(Failure::Here(format!("internal error: there is no device {from}")));
+            return Err(Failure::Local(format!("internal error: there is no device {from}")));
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { pool, inbox, .. } = &mut *state;

@@ -11,7 +11,7 @@ fn check(call: &str, code: c_int) -> Result<(), Failure> {
     if code == 0 {
         return Ok(());
     }
-    Err(Failure::Here(format!("{call} failed with code {code}")))
+    Err(Failure::Local(format!("{call} failed with code {code}")))
 }
 
 /// An MPI communicator. It is valid until MPI is finalised.
@@ -39,7 +39,7 @@ pub(crate) struct Message {
 }
 
 /// A filter for messages: the rank, or `None` for any, and the tag, or `None` for any.
-pub(crate) type Wanted = (Option<usize>, Option<i32>);
+pub(crate) type MessageFilter = (Option<usize>, Option<i32>);
 
 /// Returns the communicator of all ranks.
 pub(crate) fn comm_world() -> Comm {
@@ -48,7 +48,7 @@ pub(crate) fn comm_world() -> Comm {
 }
 
 fn int(number: usize, what: &str) -> Result<c_int, Failure> {
-    c_int::try_from(number).map_err(|_| Failure::Here(format!("{what} {number} is too large for MPI")))
+    c_int::try_from(number).map_err(|_| Failure::Local(format!("{what} {number} is too large for MPI")))
 }
 
 impl Comm {
@@ -117,7 +117,7 @@ impl Comm {
     }
 
     /// Returns a message that has arrived, if any. Later calls do not return the same message.
-    pub(crate) fn look(self, (from, tag): Wanted) -> Result<Option<Message>, Failure> {
+    pub(crate) fn look(self, (from, tag): MessageFilter) -> Result<Option<Message>, Failure> {
         let mut found = 0;
         let mut message = MaybeUninit::uninit();
         let mut status = MaybeUninit::<ffi::MPI_Status>::uninit();

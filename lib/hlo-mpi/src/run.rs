@@ -6,7 +6,7 @@
 //! ranks tell each other how many messages they sent, and continue when all of them have been received. No
 //! message of a run can then arrive in the next one.
 
-use crate::control::{CONTROL_TAG, Control, DONE_TAG, Told};
+use crate::control::{CONTROL_TAG, Control, DONE_TAG, DeviceFailure};
 use crate::flight::{Backoff, Discarded, Outgoing};
 use crate::member::MpiMember;
 use crate::raw::Comm;
@@ -46,7 +46,7 @@ pub(crate) struct Run<'a> {
     ended: Vec<AtomicBool>,
     failed: AtomicBool,
     /// The earliest failure known to this rank.
-    failure: Mutex<Option<Told>>,
+    failure: Mutex<Option<DeviceFailure>>,
     /// The number of messages sent to each rank's devices, and the number received by those of this rank.
     sent: Vec<AtomicU64>,
     received: AtomicU64,
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         });
         if let Err(failure) = self.end(&mut service) {
             self.world.set_broken();
-            self.note(Told::now(self.local.start, failure));
+            self.note(DeviceFailure::now(self.local.start, failure));
         }
         match locked(&self.failure).take() {
             Some(told) => Err((told.device, told.failure)),
@@ -150,14 +150,14 @@ impl<'a> Run<'a> {
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
             let told = outgoing.send_kept(self.world.control(), rank, CONTROL_TAG, control.encoded());
             if let Err(failure) = told {
-                self.note(Told::now(self.local.start, failure));
+                self.note(DeviceFailure::now(self.local.start, failure));
             }
         }
         locked(&self.posted).push(outgoing);
     }
 
     /// Records a failure of any rank. The earliest one is kept.
-    fn note(&self, told: Told) {
+    fn note(&self, told: DeviceFailure) {
         let mut first = locked(&self.failure);
         if first.as_ref().is_none_or(|known| told.is_before(known)) {
             *first = Some(told);
@@ -171,10 +171,10 @@ impl<'a> Run<'a> {
     /// Reports the failure of a device of this rank. All devices that wait now or later receive an error.
     pub(crate) fn fail(&self, device: usize, failure: Failure) {
         // A failure after a known one is a consequence of it.
-        if failure == Failure::Elsewhere || self.has_failed() {
+        if failure == Failure::Remote || self.has_failed() {
             return;
         }
-        let told = Told::now(device, failure);
+        let told = DeviceFailure::now(device, failure);
         self.note(told.clone());
         self.tell(&Control::Failed(told));
     }
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
         ended_since: &mut Option<Instant>,
     ) -> Option<Failure> {
         if self.has_failed() {
-            return Some(Failure::Elsewhere);
+            return Some(Failure::Remote);
         }
         if self.options.observer.is_stopped(waiting) {
             return Some(Failure::Stopped);
@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
             let message = format!(
                 "device {to} did not receive what was sent to it on channel {channel} ({count} left)"
             );
-            self.note(Told::now(*from, message.into()));
+            self.note(DeviceFailure::now(*from, message.into()));
         }
         // Exchanges the known failures, so that all ranks end with the same one.
         let own = locked(&self.failure).clone();

@@ -64,7 +64,7 @@ impl Header {
 
     /// Decodes a message. Returns the header, and the bytes of the parts that were sent with it.
     pub(crate) fn decoded(message: &[u8]) -> Result<(Header, &[u8]), Failure> {
-        let malformed = || Failure::Here("internal error: a message that can't be read".into());
+        let malformed = || Failure::Local("internal error: a message that can't be read".into());
         let mut words = message.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap_or_default()));
         let mut word = || words.next().ok_or_else(malformed);
         let (first, second, count) = (word()?, word()?, word()?);

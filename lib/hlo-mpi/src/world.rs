@@ -290,7 +290,7 @@ impl World for MpiWorld {
         let first = local.start;
         if self.is_broken.load(Ordering::SeqCst) {
             let message = "the run before has ended so that MPI can't go on";
-            return Err((first, Failure::Here(message.into())));
+            return Err((first, Failure::Local(message.into())));
         }
         *locked(&self.failed) = None;
         let made = self.communicators(&table).map_err(|failure| (first, failure))?;

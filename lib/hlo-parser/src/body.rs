@@ -2,11 +2,11 @@
 
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
-use crate::instruction::{AttributeTokens, Written, opcode_or_asynchronous};
+use crate::instruction::{AttributeTokens, InstructionText, opcode_or_asynchronous};
 use crate::module::{ByName, Depth, ModuleParser};
 use crate::scan::matching;
 use crate::signature::Signature;
-use crate::syntax::Exact;
+use crate::syntax::ScannedText;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
@@ -87,7 +87,7 @@ impl<'t> ModuleParser<'t> {
             }
             let text = &self.text[start..end_of_text];
             let before = self.diags.len();
-            let written = Written { text, statement, attributes };
+            let written = InstructionText { text, statement, attributes };
             if self.instruction(written, &mut body).is_err() {
                 // Reads the rest of the body instruction by instruction, because the statement may contain
                 // the next instructions.
@@ -157,7 +157,7 @@ impl<'t> ModuleParser<'t> {
     /// continues.
     fn instruction_at(&mut self, at: usize, body: &mut Body<'t>, close: usize) -> usize {
         let text = &self.text[..close];
-        let mut exact = Exact::new(text, at);
+        let mut exact = ScannedText::new(text, at);
         let end = match exact.skim(true) {
             Ok(()) => exact.c.offset(),
             Err(diag) => match self.end_of_statement(&exact, at, close) {
@@ -190,7 +190,7 @@ impl<'t> ModuleParser<'t> {
 
     /// Returns the end of the statement at `at`, which has an invalid shape. The grammar finds the end.
     /// Returns `None` if that would include the next instruction.
-    fn end_of_statement(&self, exact: &Exact<'t>, at: usize, close: usize) -> Option<usize> {
+    fn end_of_statement(&self, exact: &ScannedText<'t>, at: usize, close: usize) -> Option<usize> {
         if !exact.has_wrong_shape {
             return None;
         }
@@ -203,7 +203,7 @@ impl<'t> ModuleParser<'t> {
     fn no_instruction(
         &mut self,
         diag: Diag,
-        exact: &Exact<'t>,
+        exact: &ScannedText<'t>,
         at: usize,
         body: &mut Body<'t>,
         close: usize,
@@ -226,10 +226,10 @@ impl<'t> ModuleParser<'t> {
 
     /// Returns the instruction that starts with `statement`, with the attributes that follow it before
     /// `close`.
-    pub fn with_attributes(&mut self, statement: &'t str, close: usize) -> Written<'t> {
+    pub fn with_attributes(&mut self, statement: &'t str, close: usize) -> InstructionText<'t> {
         let Span { start, end } = self.span_of(statement);
         let rest = self.text[end as usize..close].trim_blanks_start();
-        let mut written = Written { text: statement, statement, attributes: AttributeTokens::new() };
+        let mut written = InstructionText { text: statement, statement, attributes: AttributeTokens::new() };
         // There may be no attributes: the rule also matches an empty text.
         for attribute in parse(Rule::attributes, rest, 0).into_iter().flat_map(Pair::into_inner) {
             let token = self.attribute_token(attribute);

@@ -4,7 +4,7 @@ use crate::body::{Body, Slot};
 use crate::hints;
 use crate::module::ModuleParser;
 use crate::scan::MAX_DEPTH;
-use crate::syntax::{self, Exact, Head, Stop, Text, wanted};
+use crate::syntax::{self, Head, ScannedText, Stop, Text, wanted};
 use crate::wrapped::{Chain, Wrapped, thread};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::diag::Diag;
@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
 /// The text of an instruction, as slices of [`ModuleParser::text`].
-pub struct Written<'t> {
+pub struct InstructionText<'t> {
     /// The whole text.
     pub text: &'t str,
     /// The part before the attributes.
@@ -34,9 +34,9 @@ pub fn bare_name(written: &str) -> &str {
 
 impl<'t> ModuleParser<'t> {
     /// Reads an instruction into `body`. Returns an error if the text is not an instruction.
-    pub fn instruction(&mut self, mut written: Written<'t>, body: &mut Body<'t>) -> Result<(), Stop> {
+    pub fn instruction(&mut self, mut written: InstructionText<'t>, body: &mut Body<'t>) -> Result<(), Stop> {
         let Span { start, end } = self.span_of(written.statement);
-        let mut t = Exact::new(&self.text[..end as usize], start as usize);
+        let mut t = ScannedText::new(&self.text[..end as usize], start as usize);
         let definition = t.definition(!body.single)?;
         let name = bare_name(definition.name);
         let name_span = self.span_of(definition.name);
@@ -129,9 +129,9 @@ impl<'t> ModuleParser<'t> {
     /// operand.
     pub fn operation(
         &mut self,
-        t: &mut Exact<'t>,
+        t: &mut ScannedText<'t>,
         head: Head<&'t str>,
-        own: Option<(&'t str, &mut Written<'t>)>,
+        own: Option<(&'t str, &mut InstructionText<'t>)>,
         body: &mut Body<'t>,
     ) -> Result<Option<InstrId>, Stop> {
         let before = self.diags.len();

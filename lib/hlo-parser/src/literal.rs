@@ -17,7 +17,7 @@ pub struct ReadLiteral {
     /// For each array, whether it is elided. Empty if none is.
     pub elided: Vec<bool>,
     /// The first array for which the text contains a number without braces, with its span.
-    pub lone: Option<Box<Lone>>,
+    pub lone: Option<Box<BareNumber>>,
 }
 
 impl ReadLiteral {
@@ -35,13 +35,13 @@ impl ReadLiteral {
 }
 
 /// A number without braces where an array is expected.
-pub struct Lone {
+pub struct BareNumber {
     array: ArrayShape,
     span: Span,
     error: Diag,
 }
 
-impl Lone {
+impl BareNumber {
     /// Returns the error for a context that needs all elements.
     pub fn error(self) -> Diag {
         self.error
@@ -63,7 +63,7 @@ struct Elided {
     arrays: usize,
     /// Empty until an array is elided.
     flags: Vec<bool>,
-    lone: Option<Box<Lone>>,
+    lone: Option<Box<BareNumber>>,
 }
 
 impl Elided {
@@ -179,7 +179,7 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> 
         elided.note(1, false);
         let span = Span::new(base, base + at);
         let error = error.with_code(code::LITERAL_SYNTAX);
-        elided.lone.get_or_insert_with(|| Box::new(Lone { array: array.clone(), span, error }));
+        elided.lone.get_or_insert_with(|| Box::new(BareNumber { array: array.clone(), span, error }));
         return first_element(array, &elements, span);
     }
     let shape = Shape::Array(array);

@@ -4,7 +4,7 @@
 use crate::body::{Body, Slot};
 use crate::literal::{self, ReadLiteral};
 use crate::module::ModuleParser;
-use crate::syntax::{self, Exact, Operand, Operands, Stop, Text};
+use crate::syntax::{self, Operand, Operands, ScannedText, Stop, Text};
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::print_shape;
@@ -28,7 +28,7 @@ impl<'t> ModuleParser<'t> {
     /// closing one.
     pub fn arguments(
         &mut self,
-        t: &mut Exact<'t>,
+        t: &mut ScannedText<'t>,
         op: &mut Op,
         shape: Option<&Shape>,
         body: &mut Body<'t>,
@@ -189,7 +189,12 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Reads a constant's value and the parentheses around it. Returns `None` after an error in the value.
-    fn literal(&mut self, t: &mut Exact<'t>, op: &mut Op, shape: Option<&Shape>) -> Result<Option<()>, Stop> {
+    fn literal(
+        &mut self,
+        t: &mut ScannedText<'t>,
+        op: &mut Op,
+        shape: Option<&Shape>,
+    ) -> Result<Option<()>, Stop> {
         let open = t.offset();
         let Some(shape) = shape else {
             t.group()?;

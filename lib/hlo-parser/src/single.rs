@@ -4,7 +4,7 @@
 use crate::body::{Body, Slot};
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::module::ModuleParser;
-use crate::syntax::Exact;
+use crate::syntax::ScannedText;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;
@@ -34,7 +34,7 @@ impl<'t> ModuleParser<'t> {
         self.module.header.is_scheduled = true;
         let mut body = Body::new(id, self.text.len());
         body.single = true;
-        let mut exact = Exact::new(self.text, start);
+        let mut exact = ScannedText::new(self.text, start);
         let end = match exact.skim(false) {
             Ok(()) => exact.c.offset(),
             Err(diag) => return self.report_malformed(*diag, start, &body),

@@ -51,7 +51,7 @@ pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
 }
 
 /// An open bracket.
-struct Open {
+struct OpenBracket {
     at: usize,
     bracket: u8,
     /// Whether it is the brace of a computation's body.
@@ -74,7 +74,7 @@ struct Scanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     blanked: Vec<u8>,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
     /// The start of the current line, and its indentation.
     line: usize,
     indent: usize,
@@ -317,7 +317,7 @@ impl Scanner<'_> {
             && (self.open.is_empty() && name.is_none()
                 || starts_instruction(self.text[at + 1..].trim_start_matches([' ', '\t'])));
         let frontend = name.is_some_and(|n| n.ends_with(b"frontend_attributes"));
-        self.open.push(Open { at, bracket, body, frontend, indent: self.indent });
+        self.open.push(OpenBracket { at, bracket, body, frontend, indent: self.indent });
         Some(at + 1)
     }
 

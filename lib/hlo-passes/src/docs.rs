@@ -1,6 +1,8 @@
 //! Generates the reference page of the passes, `docs/passes.md`, from the registry.
 
-use crate::{FIX_OPTIONS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Schedule, groups};
+use crate::{
+    FIX_OPTIONS, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Preservation, Schedule, groups,
+};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -45,7 +47,7 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     // Writing to a string does not fail.
     let _ = write!(out, "\n## `{}`\n\n{}.\n", p.name, sentence(p.summary));
     options(out, p.options);
-    if p.keeps == Keeps::Values {
+    if p.keeps == Preservation::Values {
         out.push_str("\nResults may differ in rounding.\n");
     }
     if p.schedule == Schedule::Needed {

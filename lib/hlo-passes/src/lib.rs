@@ -50,7 +50,7 @@ pub use docs::{pass_example, passes_markdown};
 pub use partitioning::{
     CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
 };
-pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo, Schedule};
+pub use pass::{OptionInfo, OptionValue, Options, Pass, PassInfo, Preservation, Schedule};
 pub use pipeline::{
     FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, XLA_CLASSES, pass_of_class,
 };

@@ -33,7 +33,7 @@ impl<F: Fn(&mut Module, &mut Rewrites) -> Result<bool, Diag> + Send + Sync> Pass
 
 /// How exactly a pass preserves results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
+pub enum Preservation {
     /// Every bit of the results, except which NaN a NaN is.
     Bits,
     /// The values up to rounding: the pass may replace an operation with others that round differently.
@@ -60,7 +60,7 @@ pub struct PassInfo {
     /// The options that can follow the name in braces.
     pub options: &'static [OptionInfo],
     /// How exactly the pass preserves results.
-    pub keeps: Keeps,
+    pub keeps: Preservation,
     /// How the pass treats the schedule.
     pub schedule: Schedule,
     /// Returns a warning if the module lacks what the pass requires. The runner then skips the pass.
@@ -87,7 +87,7 @@ impl PassInfo {
         name: "",
         summary: "",
         options: &[],
-        keeps: Keeps::Bits,
+        keeps: Preservation::Bits,
         schedule: Schedule::Repaired,
         lacks: |_| None,
         only_checks: false,

@@ -28,10 +28,10 @@ pub struct Buffer {
 
 /// The content of a buffer.
 enum Content {
-    Here(Array),
-    Later(Arc<Pending>),
+    Ready(Array),
+    Pending(Arc<Pending>),
     /// The caller deleted the buffer or donated it to a run.
-    Gone,
+    Deleted,
 }
 
 /// External references to a buffer's memory.
@@ -46,17 +46,17 @@ struct External {
 #[derive(Clone)]
 pub enum Value {
     /// The array is ready.
-    Here(Array),
+    Ready(Array),
     /// A run computes the array.
-    Later(Arc<Pending>),
+    Pending(Arc<Pending>),
 }
 
 impl Buffer {
     /// Creates a buffer for a row-major array in a memory of a client.
     pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Dims, value: Value) -> Self {
         let content = match value {
-            Value::Here(array) => Content::Here(array),
-            Value::Later(pending) => Content::Later(pending),
+            Value::Ready(array) => Content::Ready(array),
+            Value::Pending(pending) => Content::Pending(pending),
         };
         Self {
             platform,
@@ -107,9 +107,9 @@ impl Buffer {
         let mut content = self.content();
         settle(&mut content);
         match &*content {
-            Content::Here(array) => Ok(Value::Here(array.clone())),
-            Content::Later(pending) => Ok(Value::Later(pending.clone())),
-            Content::Gone => Err(gone()),
+            Content::Ready(array) => Ok(Value::Ready(array.clone())),
+            Content::Pending(pending) => Ok(Value::Pending(pending.clone())),
+            Content::Deleted => Err(gone()),
         }
     }
 
@@ -120,10 +120,10 @@ impl Buffer {
     pub fn take(&self) -> Result<Value> {
         let mut content = self.content();
         settle(&mut content);
-        match std::mem::replace(&mut *content, Content::Gone) {
-            Content::Here(array) => Ok(Value::Here(array)),
-            Content::Later(pending) => Ok(Value::Later(pending)),
-            Content::Gone => Err(gone()),
+        match std::mem::replace(&mut *content, Content::Deleted) {
+            Content::Ready(array) => Ok(Value::Ready(array)),
+            Content::Pending(pending) => Ok(Value::Pending(pending)),
+            Content::Deleted => Err(gone()),
         }
     }
 
@@ -133,13 +133,13 @@ impl Buffer {
     /// As [`Buffer::value`], or the array could not be computed.
     pub fn wait(&self) -> Result<Array> {
         match self.value()? {
-            Value::Here(array) => Ok(array),
-            Value::Later(pending) => {
+            Value::Ready(array) => Ok(array),
+            Value::Pending(pending) => {
                 pending.over().wait().clone()?;
                 drop(pending);
                 match self.value()? {
-                    Value::Here(array) => Ok(array),
-                    Value::Later(_) => Err(Fault::internal("internal error: the array is not there")),
+                    Value::Ready(array) => Ok(array),
+                    Value::Pending(_) => Err(Fault::internal("internal error: the array is not there")),
                 }
             }
         }
@@ -147,13 +147,13 @@ impl Buffer {
 
     /// Deletes the buffer. Its memory stays allocated while there are external references.
     pub fn delete(&self) {
-        let content = std::mem::replace(&mut *self.content(), Content::Gone);
+        let content = std::mem::replace(&mut *self.content(), Content::Deleted);
         drop(content);
     }
 
     /// Returns whether the buffer was deleted or donated to a run.
     pub fn is_deleted(&self) -> bool {
-        matches!(*self.content(), Content::Gone)
+        matches!(*self.content(), Content::Deleted)
     }
 
     /// Adds an external reference to the memory.
@@ -206,8 +206,8 @@ impl Buffer {
     /// As [`Buffer::value`].
     pub fn ready(&self) -> Result<Option<Arc<Promise<()>>>> {
         match self.value()? {
-            Value::Here(_) => Ok(None),
-            Value::Later(pending) => Ok(Some(pending.over().clone())),
+            Value::Ready(_) => Ok(None),
+            Value::Pending(pending) => Ok(Some(pending.over().clone())),
         }
     }
 
@@ -235,14 +235,14 @@ pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
 
 /// Replaces a pending array by the array itself once it is ready. Adds no reference to its memory.
 fn settle(content: &mut Content) {
-    let Content::Later(pending) = &*content else { return };
+    let Content::Pending(pending) = &*content else { return };
     if !matches!(pending.over().get(), Some(Ok(()))) {
         return;
     }
-    if let Content::Later(pending) = std::mem::replace(content, Content::Gone)
+    if let Content::Pending(pending) = std::mem::replace(content, Content::Deleted)
         && let Ok(array) = pending.into_array()
     {
-        *content = Content::Here(array);
+        *content = Content::Ready(array);
     }
 }
 

@@ -43,13 +43,13 @@ pub type PythonCall = unsafe extern "C" fn(
 ) -> i32;
 
 /// The registered function for one kind of call.
-type Way = RwLock<Option<PythonCall>>;
+type CallbackSlot = RwLock<Option<PythonCall>>;
 
 /// Passes copies of the operands to Python. Python returns the results.
-static BY_VALUE: Way = RwLock::new(None);
+static BY_VALUE: CallbackSlot = RwLock::new(None);
 
 /// Passes the memory of the operands and the results to Python.
-static IN_PLACE: Way = RwLock::new(None);
+static IN_PLACE: CallbackSlot = RwLock::new(None);
 
 /// Registers the function that calls Python objects, or none if it is null. The function acquires the
 /// interpreter's lock itself and may be called on any thread.
@@ -93,7 +93,7 @@ fn callable(number: usize) -> Result<*mut c_void, Error> {
 pub struct Callbacks;
 
 /// The targets of typed calls of Python functions, and the function that each uses.
-const TARGETS: &[(&str, &Way)] = &[
+const TARGETS: &[(&str, &CallbackSlot)] = &[
     ("xla_ffi_python_cpu_callback", &BY_VALUE),
     ("xla_ffi_partitioned_python_cpu_callback", &BY_VALUE),
     ("xla_buffer_python_cpu_callback", &IN_PLACE),
@@ -171,7 +171,7 @@ impl Form {
 fn plan(
     site: &CallSite,
     attributes: &Attributes,
-    way: &'static Way,
+    way: &'static CallbackSlot,
 ) -> Result<Arc<hlo_custom_call::Function>, Error> {
     let index = attributes.integer("index")?;
     let index = usize::try_from(index).map_err(|_| Error(format!("there is no Python function {index}")))?;
@@ -182,7 +182,7 @@ fn plan(
 
 fn run(
     call: &mut Call<'_>,
-    (index, way): (usize, &Way),
+    (index, way): (usize, &CallbackSlot),
     operands: &[Form],
     results: &[Form],
 ) -> Result<(), Error> {

@@ -70,8 +70,8 @@ pub struct Engines {
     /// Number of runs that were started.
     turns: AtomicU64,
     /// The run at which background compilation starts, and the first run that uses compiled code.
-    compiled_at: Turn,
-    compiled_from: Turn,
+    compiled_at: RunIndex,
+    compiled_from: RunIndex,
     /// Duration of the last run, in nanoseconds.
     last: AtomicU64,
     is_shallow: bool,
@@ -79,7 +79,7 @@ pub struct Engines {
 }
 
 /// The number of a run of a program, in the order of their starts, from 0.
-pub type Turn = u64;
+pub type RunIndex = u64;
 
 impl Engines {
     /// Compiles a module by the policy of a platform.
@@ -134,7 +134,7 @@ impl Engines {
     ///
     /// # Errors
     /// The program needs more memory than is available.
-    pub fn turn(&self) -> Result<Turn> {
+    pub fn turn(&self) -> Result<RunIndex> {
         match &self.too_large {
             None => Ok(self.turns.fetch_add(1, Ordering::Relaxed)),
             Some(fault) => Err(fault.clone()),
@@ -142,28 +142,28 @@ impl Engines {
     }
 
     /// Returns whether a run is expected to end before another thread could start it.
-    pub fn is_quick(&self, turn: Turn) -> bool {
+    pub fn is_quick(&self, turn: RunIndex) -> bool {
         self.is_over_in(MAX_CALLING_THREAD_TIME, turn)
     }
 
     /// Returns whether a pending run may execute on the thread that is about to wait for it.
-    pub fn is_short(&self, turn: Turn) -> bool {
+    pub fn is_short(&self, turn: RunIndex) -> bool {
         self.is_over_in(MAX_WAITING_THREAD_TIME, turn)
     }
 
-    fn is_over_in(&self, time: Duration, turn: Turn) -> bool {
+    fn is_over_in(&self, time: Duration, turn: RunIndex) -> bool {
         self.is_shallow
             && self.last.load(Ordering::Relaxed) < nanoseconds(time)
             && (turn < self.compiled_from || self.better.get().is_some())
     }
 
     /// Returns whether background compilation starts at this run.
-    pub fn pays(&self, turn: Turn) -> bool {
+    pub fn pays(&self, turn: RunIndex) -> bool {
         turn == self.compiled_at
     }
 
     /// Returns the executable for a run. Compiles the program first if necessary.
-    pub fn of(&self, turn: Turn, program: &Program) -> &Executable {
+    pub fn of(&self, turn: RunIndex, program: &Program) -> &Executable {
         if turn < self.compiled_from { &self.first } else { self.compiled(program).unwrap_or(&self.first) }
     }
 
@@ -184,14 +184,14 @@ impl Engines {
 }
 
 /// The runs of a program that is never compiled after its first run.
-const NEVER_COMPILED: (Turn, Turn) = (Turn::MAX, Turn::MAX);
+const NEVER_COMPILED: (RunIndex, RunIndex) = (RunIndex::MAX, RunIndex::MAX);
 
 /// Returns the run at which background compilation starts and the first run that uses compiled code.
-fn turns(price: Duration, expected: Duration) -> (Turn, Turn) {
+fn turns(price: Duration, expected: Duration) -> (RunIndex, RunIndex) {
     if expected >= MAX_CALLING_THREAD_TIME {
         // A program that runs twice is expected to run often. Callers that measure a run execute the program
         // once before.
-        return (Turn::MAX, 1);
+        return (RunIndex::MAX, 1);
     }
     let begin = (nanoseconds(price) / COMPILE_AFTER_FRACTION / nanoseconds(expected).max(1)).max(1);
     (begin, SWITCH_AFTER_FACTOR * begin)

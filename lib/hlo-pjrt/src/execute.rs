@@ -1,14 +1,14 @@
 //! Runs of programs.
 
 use crate::buffer::{Buffer, Value};
-use crate::engines::{Calls, Turn, compile_later};
+use crate::engines::{Calls, RunIndex, compile_later};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
 use crate::pool::Unfinished;
 use crate::program::{Leaf, Program};
 use crate::promise::{Pending, Promise};
-use crate::task::{Maker, Task};
+use crate::task::{Task, TaskReference};
 use hlo_client::run_data::{self, RunData};
 use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, Executable, RunOptions};
 use hlo_ir::Shape;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// An argument of a run.
-struct Given {
+struct RunArgument {
     value: Value,
     /// Whether the run may write to the argument.
     is_donated: bool,
@@ -61,11 +61,11 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     let calls_back = program.calls == Calls::Python;
     let context = run.context.filter(|_| program.calls != Calls::Nobody).map(ExecuteContext::user_data);
     let given = run.arguments.iter().map(|list| give(program, list, &run.kept));
-    let given = given.collect::<Result<Vec<Vec<Given>>>>()?;
+    let given = given.collect::<Result<Vec<Vec<RunArgument>>>>()?;
     let waits: Vec<Arc<Promise<()>>> = (given.iter().flatten())
         .filter_map(|g| match &g.value {
-            Value::Here(_) => None,
-            Value::Later(pending) => Some(pending.over().clone()),
+            Value::Ready(_) => None,
+            Value::Pending(pending) => Some(pending.over().clone()),
         })
         .collect();
     let turn = program.engines.turn()?;
@@ -77,12 +77,12 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         return Ok(finished(program, &devices, outcome));
     }
     let ticket = (!calls_back).then(|| program.platform.pool.admit());
-    let maker = Maker::default();
+    let maker = TaskReference::default();
     let pending = || program.results.iter().map(|_| Pending::by(maker.clone())).collect();
     let promises: Vec<Vec<Arc<Pending>>> = devices.iter().map(|_| pending()).collect();
     let over: Arc<Promise<()>> = Arc::default();
     let started = devices.iter().zip(&promises).map(|(&device, promises)| {
-        let values = promises.iter().map(|p| Value::Later(p.clone()));
+        let values = promises.iter().map(|p| Value::Pending(p.clone()));
         let event = Event::Later(over.clone());
         (buffers(program, device, values), event)
     });
@@ -148,15 +148,15 @@ fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<A
     match outcome {
         Ok(results) => (devices.iter().zip(results))
             .map(|(&device, arrays)| {
-                (buffers(program, device, arrays.into_iter().map(Value::Here)), Event::Over(Ok(())))
+                (buffers(program, device, arrays.into_iter().map(Value::Ready)), Event::Over(Ok(())))
             })
             .collect(),
         Err(fault) => (devices.iter())
             .map(|&device| {
                 let promises: Vec<Arc<Pending>> =
-                    program.results.iter().map(|_| Pending::by(Maker::default())).collect();
+                    program.results.iter().map(|_| Pending::by(TaskReference::default())).collect();
                 let outcome = keep(program, vec![promises.clone()], Err(fault.clone()));
-                let failed = promises.into_iter().map(Value::Later);
+                let failed = promises.into_iter().map(Value::Pending);
                 (buffers(program, device, failed), Event::Over(outcome))
             })
             .collect(),
@@ -170,8 +170,8 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
         let memory = platform.memory_of_kind(device, leaf.memory_kind);
         // Until the array is ready, dynamic dimensions have their bounds.
         let dims = match &value {
-            Value::Here(array) => array.shape().as_array().map(|a| a.dims.clone()),
-            Value::Later(_) => None,
+            Value::Ready(array) => array.shape().as_array().map(|a| a.dims.clone()),
+            Value::Pending(_) => None,
         };
         let dims = dims.unwrap_or_else(|| leaf.dims.clone());
         Buffer::new(platform.clone(), memory, leaf.element_type, dims, value).in_order(leaf.order.clone())
@@ -223,7 +223,7 @@ fn check(program: &Program, arguments: &[&Buffer]) -> Result {
 }
 
 /// Takes the arguments from the caller's buffers.
-fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<Given>> {
+fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<RunArgument>> {
     let mut donated = Cow::Borrowed(&program.donated);
     for &n in kept.iter().filter(|&&n| n < program.donated.len()) {
         donated.to_mut()[n] = false;
@@ -244,7 +244,7 @@ fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<
     let mut given = Vec::with_capacity(arguments.len());
     for (&buffer, &is_donated) in arguments.iter().zip(&*donated) {
         let value = if is_donated { buffer.take()? } else { buffer.value()? };
-        given.push(Given { value, is_donated: is_donated && !buffer.is_shared() });
+        given.push(RunArgument { value, is_donated: is_donated && !buffer.is_shared() });
     }
     Ok(given)
 }
@@ -252,8 +252,8 @@ fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<
 /// Executes a run whose arguments are ready.
 fn perform(
     program: &Program,
-    turn: Turn,
-    given: Vec<Vec<Given>>,
+    turn: RunIndex,
+    given: Vec<Vec<RunArgument>>,
     context: Option<Arc<crate::ffi::UserData>>,
 ) -> Result<Vec<Vec<Array>>> {
     catch(|| {
@@ -266,15 +266,15 @@ fn perform(
     })
 }
 
-fn run(program: &Program, executable: &Executable, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
+fn run(program: &Program, executable: &Executable, given: Vec<Vec<RunArgument>>) -> Result<Vec<Vec<Array>>> {
     let mut arguments: Vec<Vec<Owned>> = Vec::with_capacity(given.len());
     let mut kept = HashSet::new();
     for (list, device) in given.into_iter().zip(executable.devices()) {
         let mut own = Vec::with_capacity(list.len());
         for (given, leaf) in list.into_iter().zip(&program.parameters) {
             let array = match given.value {
-                Value::Here(array) => array,
-                Value::Later(pending) => pending.into_array()?,
+                Value::Ready(array) => array,
+                Value::Pending(pending) => pending.into_array()?,
             };
             if leaf.is_token() {
                 own.push(Owned { array: Array::zeros(&Shape::Token)?, is_donated: false });

@@ -1,7 +1,7 @@
 //! Values that become available later.
 
 use crate::fault::{Fault, Result};
-use crate::task::Maker;
+use crate::task::TaskReference;
 use hlo_client::Buffer as Array;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -13,18 +13,18 @@ pub struct Promise<T> {
     /// Functions to call once the value is available. `None` from then on.
     readers: Mutex<Option<Vec<Reader<T>>>>,
     /// The task that computes the value.
-    maker: Maker,
+    maker: TaskReference,
 }
 
 impl<T> Default for Promise<T> {
     fn default() -> Self {
-        Self::by(Maker::default())
+        Self::by(TaskReference::default())
     }
 }
 
 impl<T> Promise<T> {
     /// Creates a promise of the value that a task computes.
-    pub fn by(maker: Maker) -> Self {
+    pub fn by(maker: TaskReference) -> Self {
         Self { value: OnceLock::new(), readers: Mutex::new(Some(Vec::new())), maker }
     }
 
@@ -88,7 +88,7 @@ pub struct Pending {
 
 impl Pending {
     /// Creates a promise of the array that a task computes.
-    pub fn by(maker: Maker) -> Arc<Self> {
+    pub fn by(maker: TaskReference) -> Arc<Self> {
         Arc::new(Self { array: Promise::default(), over: Arc::new(Promise::by(maker)) })
     }
 

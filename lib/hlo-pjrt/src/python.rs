@@ -279,15 +279,15 @@ fn described(shape: &Shape) -> Value {
 }
 
 /// Memory of the caller.
-struct Lent(*const u8, usize);
+struct BorrowedMemory(*const u8, usize);
 
 // SAFETY: the caller guarantees that the memory stays valid and is not written during the run. `run` keeps no
 // reference to it.
-unsafe impl Send for Lent {}
+unsafe impl Send for BorrowedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Lent {}
+unsafe impl Sync for BorrowedMemory {}
 
-impl Deref for Lent {
+impl Deref for BorrowedMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -297,9 +297,9 @@ impl Deref for Lent {
 }
 
 // SAFETY: the memory belongs to the caller and does not move.
-unsafe impl stable_deref_trait::StableDeref for Lent {}
+unsafe impl stable_deref_trait::StableDeref for BorrowedMemory {}
 
-impl Lent {
+impl BorrowedMemory {
     /// Returns the address range of the memory.
     fn range(&self) -> Range<*const u8> {
         self.deref().as_ptr_range()
@@ -323,7 +323,7 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
         let plain =
             shape.as_array().map(|a| Shape::from(ArrayShape::new(a.element_type, a.dims.iter().copied())));
         let plain = plain.unwrap_or_else(|| shape.clone());
-        let memory = Lent(address, plain.byte_size());
+        let memory = BorrowedMemory(address, plain.byte_size());
         lent.push(memory.range());
         let buffer = Buffer::from_owner(memory, &plain).map_err(failed)?;
         let literal = buffer.into_literal().map_err(failed)?;

@@ -32,9 +32,9 @@ impl Task {
 /// A reference from a promise to the task that fulfils it. It is empty until the task can start, or if only
 /// the pool may run the task.
 #[derive(Clone, Default)]
-pub struct Maker(Arc<OnceLock<Weak<Task>>>);
+pub struct TaskReference(Arc<OnceLock<Weak<Task>>>);
 
-impl Maker {
+impl TaskReference {
     /// Allows any thread to run the task from now on.
     pub fn offer(&self, task: &Arc<Task>) {
         let _ = self.0.set(Arc::downgrade(task));
@@ -61,7 +61,7 @@ mod tests {
         let task = Task::new(move || {
             count.fetch_add(1, Ordering::Relaxed);
         });
-        let maker = Maker::default();
+        let maker = TaskReference::default();
         maker.hurry();
         assert_eq!(times.load(Ordering::Relaxed), 0, "it is not offered yet");
         maker.offer(&task);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn who_waits_makes_what_nobody_has_begun() {
-        let maker = Maker::default();
+        let maker = TaskReference::default();
         let promise = Arc::new(Promise::by(maker.clone()));
         let (there, caller) = (promise.clone(), std::thread::current().id());
         let task = Task::new(move || {

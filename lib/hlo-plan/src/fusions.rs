@@ -42,7 +42,7 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
 /// The elements of an instruction that a kernel needs. `classes` are the indices at which they are needed;
 /// equal indices are in one class. `depth` is the nesting depth of the uses.
 #[derive(Default)]
-struct Asked {
+struct NeededElements {
     classes: BTreeSet<usize>,
     depth: usize,
 }
@@ -55,7 +55,7 @@ const EMPTY_INDEX_CLASS: usize = 1;
 /// are estimated from above.
 fn is_small(module: &Module, computation: ComputationId) -> bool {
     let order = module.post_order(computation);
-    let mut asked: HashMap<InstrId, Asked> = HashMap::with_capacity(order.len());
+    let mut asked: HashMap<InstrId, NeededElements> = HashMap::with_capacity(order.len());
     let root = module[computation].root();
     let roots =
         if matches!(module[root].op, Op::Tuple) { module[root].operands.to_vec() } else { vec![root] };
@@ -64,7 +64,7 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
     }
     let (mut elements, mut next) = (0, EMPTY_INDEX_CLASS + 1);
     for &i in order.iter().rev() {
-        let Some(Asked { classes, depth }) = asked.remove(&i) else { continue };
+        let Some(NeededElements { classes, depth }) = asked.remove(&i) else { continue };
         elements += classes.len();
         if elements.max(next) > MAX_ELEMENTS / 2 || depth > MAX_DEPTH / 4 * 3 {
             return false;

@@ -13,16 +13,16 @@ use tonic::Streaming;
 /// An array on a server, in the layout of its shape, or a token. Cloning is cheap: both clones are the same
 /// array. The array is freed when the last clone is dropped.
 #[derive(Clone, Debug)]
-pub struct RemoteBuffer(Arc<Held>);
+pub struct RemoteBuffer(Arc<BufferHandle>);
 
 #[derive(Debug)]
-struct Held {
+struct BufferHandle {
     session: Arc<Session>,
     handle: u64,
     shape: Shape,
 }
 
-impl Drop for Held {
+impl Drop for BufferHandle {
     fn drop(&mut self) {
         self.session.release(Handle::Buffer(self.handle));
     }
@@ -31,7 +31,7 @@ impl Drop for Held {
 impl RemoteBuffer {
     pub(crate) fn new(session: Arc<Session>, handle: u64, shape: &str) -> Result<Self, Error> {
         let shape = read_shape(shape).map_err(Error::new)?;
-        Ok(Self(Arc::new(Held { session, handle, shape })))
+        Ok(Self(Arc::new(BufferHandle { session, handle, shape })))
     }
 
     pub(crate) fn handle(&self) -> u64 {
@@ -111,13 +111,13 @@ pub(crate) async fn upload(session: Arc<Session>, array: LaidOut) -> Result<Remo
 }
 
 /// An array that is being received.
-struct Arriving {
+struct IncomingArray {
     shape: Shape,
     bytes: AlignedBytes,
     filled: usize,
 }
 
-impl Arriving {
+impl IncomingArray {
     fn new(shape: &str) -> Result<Self, Error> {
         let shape = read_shape(shape).map_err(Error::new)?;
         let bytes = AlignedBytes::try_zeroed(shape.stored_size());
@@ -150,15 +150,15 @@ pub(crate) async fn receive(
     mut stream: Streaming<TransferReply>,
 ) -> Result<Vec<Literal>, Error> {
     let mut leaves = Vec::new();
-    let mut current: Option<Arriving> = None;
+    let mut current: Option<IncomingArray> = None;
     while let Some(message) = stream.message().await.map_err(|s| session.error(&s))? {
         if let Some(why) = message.failure {
             return Err(read_failure(why));
         }
         for piece in message.pieces {
             if !piece.shape.is_empty() {
-                leaves.extend(current.take().map(Arriving::finish).transpose()?);
-                current = Some(Arriving::new(&piece.shape)?);
+                leaves.extend(current.take().map(IncomingArray::finish).transpose()?);
+                current = Some(IncomingArray::new(&piece.shape)?);
             }
             match &mut current {
                 Some(array) => array.add(&piece.data)?,
@@ -166,6 +166,6 @@ pub(crate) async fn receive(
             }
         }
     }
-    leaves.extend(current.map(Arriving::finish).transpose()?);
+    leaves.extend(current.map(IncomingArray::finish).transpose()?);
     Ok(leaves)
 }

@@ -15,10 +15,10 @@ const MAX_INLINE_ARGUMENT_BYTES: usize = 256 << 10;
 /// A program on a server, which several threads can run at once. Cloning is cheap: both clones are the same
 /// program.
 #[derive(Clone, Debug)]
-pub struct RemoteExecutable(Arc<Held>);
+pub struct RemoteExecutable(Arc<ExecutableHandle>);
 
 #[derive(Debug)]
-struct Held {
+struct ExecutableHandle {
     session: Arc<Session>,
     handle: u64,
     parameters: Vec<Shape>,
@@ -27,7 +27,7 @@ struct Held {
     arena_bytes: u64,
 }
 
-impl Drop for Held {
+impl Drop for ExecutableHandle {
     fn drop(&mut self) {
         self.session.release(Handle::Program(self.handle));
     }
@@ -36,7 +36,7 @@ impl Drop for Held {
 impl RemoteExecutable {
     pub(crate) fn new(session: Arc<Session>, program: Program) -> Result<Self, Error> {
         let parameters = program.parameters.iter().map(|s| read_shape(s)).collect::<Result<_, _>>();
-        Ok(Self(Arc::new(Held {
+        Ok(Self(Arc::new(ExecutableHandle {
             session,
             handle: program.handle,
             parameters: parameters.map_err(Error::new)?,

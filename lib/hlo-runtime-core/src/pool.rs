@@ -26,11 +26,11 @@ use std::time::{Duration, Instant};
 use crate::account::Account;
 use crate::float_mode::StandardFloats;
 
-/// The bit of `Stand::state` that is set while workers may join the current job.
+/// The bit of `LoopSlot::state` that is set while workers may join the current job.
 const OPEN_FLAG: u64 = 1 << 31;
-/// The low bits of `Stand::state`: the number of workers inside the current job.
+/// The low bits of `LoopSlot::state`: the number of workers inside the current job.
 const WORKER_COUNT_MASK: u64 = OPEN_FLAG - 1;
-/// The position of the job's generation in `Stand::state`, above the flag and the count.
+/// The position of the job's generation in `LoopSlot::state`, above the flag and the count.
 const GENERATION_SHIFT: u32 = 32;
 /// The number of times that a thread looks for work, or for the end of a loop, before it sleeps.
 const SPIN_COUNT: u32 = 1000;
@@ -52,7 +52,7 @@ struct Job {
 
 /// A slot where a loop offers its chunks to workers.
 #[repr(align(128))]
-struct Stand {
+struct LoopSlot {
     /// The generation, the [`OPEN_FLAG`] flag and the [`WORKER_COUNT_MASK`] count of the current job.
     state: AtomicU64,
     /// Written only by the owner of `busy`, while the state is closed and no worker is inside.
@@ -68,12 +68,12 @@ struct Stand {
 }
 
 // SAFETY: `job` and `account` are accessed only as described on them; everything else is atomic.
-unsafe impl Sync for Stand {}
+unsafe impl Sync for LoopSlot {}
 // SAFETY: as for `Sync`: the raw pointer in `job` is used only while the loop that owns it is running.
-unsafe impl Send for Stand {}
+unsafe impl Send for LoopSlot {}
 
 struct Shared {
-    stands: [Stand; MAX_CONCURRENT_LOOPS],
+    stands: [LoopSlot; MAX_CONCURRENT_LOOPS],
     stop: AtomicBool,
     /// The number of times that a worker looks for work before it sleeps; 0 while other load needs its core.
     spins: AtomicU32,
@@ -112,7 +112,7 @@ impl Pool {
         // Spinning helps only while every thread has its own core.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if workers < cores { SPIN_COUNT } else { 0 };
-        let stand = |_| Stand {
+        let stand = |_| LoopSlot {
             state: AtomicU64::new(0),
             job: UnsafeCell::new(None),
             next: AtomicUsize::new(0),
@@ -172,7 +172,7 @@ impl Pool {
     /// Runs chunks `first..chunks` together with the workers, and enters the gain or loss into the account.
     fn run_with_help(
         &self,
-        stand: &Stand,
+        stand: &LoopSlot,
         first: usize,
         chunks: usize,
         body: &Body<'_>,
@@ -220,7 +220,7 @@ fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Res
     }))
 }
 
-impl Stand {
+impl LoopSlot {
     /// Runs chunks until none remains, and returns the number of chunks that ran on this thread.
     fn claim_chunks(&self, body: &Body<'_>, chunks: usize) -> usize {
         let _reset = Reset(IN_LOOP.replace(true));

@@ -115,7 +115,7 @@ pub unsafe extern "C" fn hlo_rt_exchange(
             return Ok(());
         }
         let Arrays { operands, results } = &mut arrays;
-        let missing = || Failure::Here("internal error: an exchange without arrays".into());
+        let missing = || Failure::Local("internal error: an exchange without arrays".into());
         match Exchange::from_number(kind) {
             Some(Exchange::AllGather) => collective::all_gather(comm, site, operands, results),
             Some(Exchange::AllToAll) => {

@@ -370,14 +370,14 @@ fn element(piece: Piece<'_>) -> Result<Expr, Diag> {
 }
 
 /// An expression and the nesting depth of its operators.
-struct Deep {
+struct NestedExpr {
     expr: Expr,
     depth: usize,
     /// Whether it is a comparison without parentheses.
     compares: bool,
 }
 
-impl Deep {
+impl NestedExpr {
     fn leaf(expr: Expr) -> Self {
         let depth = depth(&expr);
         Self { expr, depth, compares: false }
@@ -457,15 +457,15 @@ fn expression(piece: Piece<'_>) -> Result<Expr, Diag> {
             then: Box::new(then.expr),
             otherwise: Box::new(last.expr),
         };
-        last = Deep::over(kind, place, depth)?;
+        last = NestedExpr::over(kind, place, depth)?;
     }
     Ok(last.expr)
 }
 
-fn operation(piece: Piece<'_>) -> Result<Deep, Diag> {
+fn operation(piece: Piece<'_>) -> Result<NestedExpr, Diag> {
     PRECEDENCE
-        .map_primary(|piece| Ok(Deep::leaf(primary(piece)?)))
-        .map_prefix(|operator, operand: Result<Deep, Diag>| {
+        .map_primary(|piece| Ok(NestedExpr::leaf(primary(piece)?)))
+        .map_prefix(|operator, operand: Result<NestedExpr, Diag>| {
             let operand = operand?;
             let kind = match operator.as_rule() {
                 Rule::minus => Unary::Negate,
@@ -474,14 +474,14 @@ fn operation(piece: Piece<'_>) -> Result<Deep, Diag> {
                 _ => Unary::Not,
             };
             let place = Span::new(operator.as_span().start(), operand.expr.span.end as usize);
-            Deep::over(ExprKind::Unary(kind, Box::new(operand.expr)), place, operand.depth)
+            NestedExpr::over(ExprKind::Unary(kind, Box::new(operand.expr)), place, operand.depth)
         })
         .map_postfix(|operand, operator| postfix(operand?, operator))
         .map_infix(|left, operator, right| infix(left?, &operator, right?))
         .parse(piece.into_inner())
 }
 
-fn infix(left: Deep, operator: &Piece<'_>, right: Deep) -> Result<Deep, Diag> {
+fn infix(left: NestedExpr, operator: &Piece<'_>, right: NestedExpr) -> Result<NestedExpr, Diag> {
     let text = operator.as_str();
     let Some(binary) = Binary::of(text) else {
         return Err(syntax(span(operator), format!("`{text}` is no operator"), "not an operator"));
@@ -494,10 +494,10 @@ fn infix(left: Deep, operator: &Piece<'_>, right: Deep) -> Result<Deep, Diag> {
     let place = Span::new(left.expr.span.start as usize, right.expr.span.end as usize);
     let depth = left.depth.max(right.depth);
     let kind = ExprKind::Binary(binary, Box::new(left.expr), Box::new(right.expr));
-    Ok(Deep { compares: binary.is_comparison(), ..Deep::over(kind, place, depth)? })
+    Ok(NestedExpr { compares: binary.is_comparison(), ..NestedExpr::over(kind, place, depth)? })
 }
 
-fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
+fn postfix(operand: NestedExpr, piece: Piece<'_>) -> Result<NestedExpr, Diag> {
     let whole = Span::new(operand.expr.span.start as usize, trimmed(&piece).end as usize);
     let base = Box::new(operand.expr);
     let kind = match piece.as_rule() {
@@ -515,7 +515,7 @@ fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
     // Expressions inside brackets count, too.
     let made = Expr { kind, span: whole };
     let inside = depth(&made) - 1;
-    Deep::over(made.kind, whole, inside)
+    NestedExpr::over(made.kind, whole, inside)
 }
 
 /// Parses `base[i, j]` or `base[from:until]`.

@@ -39,9 +39,9 @@ impl fmt::Display for Known {
 /// The names defined so far, by the start of their spans, with their values. A value may become known in more
 /// detail later.
 #[derive(Debug, Default)]
-pub(crate) struct Notes<'b>(BTreeMap<u32, (Span, Value<'b>)>);
+pub(crate) struct KnownValues<'b>(BTreeMap<u32, (Span, Value<'b>)>);
 
-impl<'b> Notes<'b> {
+impl<'b> KnownValues<'b> {
     /// Records the value of the name defined at `span`, unless an earlier call recorded it.
     pub(crate) fn note(&mut self, span: Span, value: &Value<'b>) {
         self.0.entry(span.start).or_insert_with(|| (span, value.clone()));

@@ -84,7 +84,7 @@ pub(crate) struct State<'b> {
     /// The indices of the written element, if set, and the span of the access.
     pub(crate) written: Option<(Vec<(Poly, Span)>, Span)>,
     /// The aggregated value, if set.
-    pub(crate) contraction: Option<Rc<Written<'b>>>,
+    pub(crate) contraction: Option<Rc<ElementwiseAggregation<'b>>>,
     /// The constraints `0 <= index < bound`.
     pub(crate) constraints: Vec<(Poly, i64, Span)>,
     /// The value of elements that are not written.
@@ -99,7 +99,7 @@ pub(crate) struct State<'b> {
 
 /// A combination of elements of tensors, and how a contraction aggregates it.
 #[derive(Clone, Debug)]
-pub(crate) struct Written<'b> {
+pub(crate) struct ElementwiseAggregation<'b> {
     /// How several values for one element are aggregated.
     pub(crate) aggregation: Aggregation,
     /// How the operands are combined to one value.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The comments at one place.
 #[derive(Debug, Default)]
-pub struct Around {
+pub struct NearbyComments {
     /// The comments before it, on lines of their own.
     pub before: Vec<Span>,
     /// The comments after it, on the same line.
@@ -20,7 +20,7 @@ pub struct Comments<'t> {
     /// The text before the module, if it contains comments.
     pub head: &'t str,
     /// The comments at the header, at computations and instructions.
-    pub places: HashMap<Place, Around>,
+    pub places: HashMap<Place, NearbyComments>,
     /// The text after the module, if it contains comments.
     pub tail: &'t str,
 }
@@ -34,7 +34,7 @@ impl<'t> Comments<'t> {
         if outline.comments.iter().all(|&c| is_index(text, c)) {
             return Ok(Self::default());
         }
-        Finder::new(text, &outline, module).find()
+        CommentFinder::new(text, &outline, module).find()
     }
 }
 
@@ -45,7 +45,7 @@ fn is_index(text: &str, comment: Span) -> bool {
 }
 
 /// Finds the places of comments.
-struct Finder<'t, 'o> {
+struct CommentFinder<'t, 'o> {
     text: &'t str,
     outline: &'o Outline,
     /// The places by their start.
@@ -54,7 +54,7 @@ struct Finder<'t, 'o> {
     ends: HashMap<usize, Place>,
 }
 
-impl<'t, 'o> Finder<'t, 'o> {
+impl<'t, 'o> CommentFinder<'t, 'o> {
     fn new(text: &'t str, outline: &'o Outline, module: &Module) -> Self {
         let (mut starts, mut ends) = (HashMap::new(), HashMap::new());
         // Instructions that the parser adds have no span in the text.

@@ -47,13 +47,13 @@ pub struct Report {
 #[derive(Default)]
 pub struct Checked {
     /// The diagnostics, in the order of the text.
-    pub found: Vec<Found>,
+    pub found: Vec<PartDiagnostic>,
     /// Other information about the text.
     pub facts: Facts,
 }
 
 /// A diagnostic of the part of a file that starts at byte `base`.
-pub struct Found {
+pub struct PartDiagnostic {
     base: usize,
     diag: Diag,
 }
@@ -81,7 +81,7 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
 }
 
 /// Returns the diagnostics of the modules of a file. `check` receives each module separately.
-pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
+pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<PartDiagnostic> {
     let mut found = Vec::new();
     for range in split::ranges(text) {
         let base = range.start;
@@ -91,7 +91,7 @@ pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
             continue;
         }
         let diags = guarded(|| check(part)).unwrap_or_else(|defect| vec![defect]);
-        found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
+        found.extend(diags.iter().map(|diag| PartDiagnostic::new(base, part, diag)));
         if found.len() > MAX_DIAGNOSTICS {
             break;
         }
@@ -110,7 +110,7 @@ pub fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, Diag> {
     })
 }
 
-impl Found {
+impl PartDiagnostic {
     /// Creates a diagnostic of `text`, the part of a file that starts at byte `base`.
     pub fn new(base: usize, text: &str, diag: &Diag) -> Self {
         Self { base, diag: diag.focused(text) }

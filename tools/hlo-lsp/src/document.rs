@@ -1,6 +1,6 @@
 //! An open document.
 
-use crate::check::{Checked, Found};
+use crate::check::{Checked, PartDiagnostic};
 use crate::facts::Facts;
 use crate::language::{Language, Reading};
 use crate::text::Text;
@@ -58,7 +58,7 @@ impl Document {
     }
 
     /// Returns the diagnostics of the text known so far.
-    pub fn found(&self) -> &[Found] {
+    pub fn found(&self) -> &[PartDiagnostic] {
         &self.checked.found
     }
 

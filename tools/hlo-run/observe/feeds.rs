@@ -5,7 +5,7 @@ use hlo_ir::{InstrId, Module, Shape, unravel};
 
 /// The elements of one operand that an element is computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fed {
+pub enum ReadElements {
     /// The elements at these row-major positions.
     These(Vec<usize>),
     /// Any of the elements.
@@ -14,9 +14,11 @@ pub enum Fed {
 
 /// Returns the elements of each operand that the element at `position` of a result is computed from. If an
 /// instruction has several results, they have the same dimensions wherever the elements are known.
-pub fn feeding(module: &Module, id: InstrId, position: usize) -> Vec<Fed> {
+pub fn feeding(module: &Module, id: InstrId, position: usize) -> Vec<ReadElements> {
     let operands = 0..module[id].operands.len();
-    operands.map(|n| from_operand(module, id, n, position).map_or(Fed::Any, Fed::These)).collect()
+    operands
+        .map(|n| from_operand(module, id, n, position).map_or(ReadElements::Any, ReadElements::These))
+        .collect()
 }
 
 /// Returns the elements of operand `n`, or `None` if they are not known.
@@ -46,7 +48,7 @@ mod tests {
     use hlo_tools_common::format::parse_and_verify;
 
     /// Returns the elements that an element of the root is computed from.
-    fn fed(line: &str, position: usize) -> Vec<Fed> {
+    fn fed(line: &str, position: usize) -> Vec<ReadElements> {
         let text = format!(
             "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}}\n\
              ENTRY e {{\n x = f32[2,3] parameter(0)\n y = f32[3,4] parameter(1)\n z = f32[] constant(0)\n \
@@ -57,8 +59,8 @@ mod tests {
         feeding(&module, module[module.entry()].root(), position)
     }
 
-    fn these(list: &[usize]) -> Fed {
-        Fed::These(list.to_vec())
+    fn these(list: &[usize]) -> ReadElements {
+        ReadElements::These(list.to_vec())
     }
 
     #[test]

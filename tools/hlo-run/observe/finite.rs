@@ -1,6 +1,6 @@
 //! `--check-finite`: finds the instructions that compute a NaN or an infinity from finite numbers.
 
-use super::feeds::{Fed, feeding};
+use super::feeds::{ReadElements, feeding};
 use super::frames::Leaves;
 use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;
@@ -17,7 +17,7 @@ const MAX_SHOWN_ELEMENTS: usize = 6;
 
 /// A NaN or infinite element that an instruction computed from better ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Made {
+struct BadElement {
     /// The index of the array among those sent for the result, and the row-major position in it.
     leaf: usize,
     position: usize,
@@ -29,7 +29,7 @@ struct Made {
 /// An instruction that computed such elements.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    made: Made,
+    made: BadElement,
     /// The number of times the instruction was computed before.
     pub before: u64,
     /// The number of runs of the instruction with such elements.
@@ -120,7 +120,7 @@ impl Check {
         finding: &Finding,
         source: &Source,
     ) -> Vec<Diag> {
-        let Made { class, from, .. } = finding.made;
+        let BadElement { class, from, .. } = finding.made;
         let what = if class == Class::Nan { "a NaN" } else { "an infinity" };
         let of = if from == Class::Finite { "finite operands" } else { "infinite operands" };
         let name = &module[id].name;
@@ -149,7 +149,7 @@ impl Check {
 }
 
 /// Describes the element and the number of other elements that are not finite.
-fn counts(array: &Literal, made: &Made) -> String {
+fn counts(array: &Literal, made: &BadElement) -> String {
     let (mut nans, mut infinities) = (0usize, 0usize);
     for (_, class) in specials(array) {
         match class {
@@ -169,7 +169,7 @@ fn counts(array: &Literal, made: &Made) -> String {
 }
 
 /// Returns the first element of a worse class than the elements that it was computed from.
-fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Leaves>]) -> Option<Made> {
+fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Leaves>]) -> Option<BadElement> {
     let mut looks = MAX_EXAMINED_ELEMENTS;
     for (leaf, array) in arrays.iter().enumerate() {
         for (position, class) in specials(array) {
@@ -180,7 +180,7 @@ fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Lea
             };
             // An infinity computed from a NaN does not count.
             if from < class {
-                return Some(Made { leaf, position, class, from });
+                return Some(BadElement { leaf, position, class, from });
             }
         }
     }
@@ -202,11 +202,11 @@ fn worst(
         let arrays = operand.iter().flat_map(|leaves| leaves.iter().flatten());
         for array in arrays {
             let found = match &fed {
-                Fed::These(positions) => {
+                ReadElements::These(positions) => {
                     *looks = looks.checked_sub(positions.len())?;
                     positions.iter().map(|&p| class_at(array, p)).max()
                 }
-                Fed::Any => {
+                ReadElements::Any => {
                     *looks = looks.checked_sub(array.bytes().len())?;
                     specials(array).map(|(_, class)| class).max()
                 }
@@ -228,8 +228,8 @@ fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec
             let Some(array) = super::taps::is_sent(shape).then(|| arrays.next()).flatten() else { continue };
             let count = array.shape().as_array().map_or(0, |a| a.element_count());
             let positions = match &fed {
-                Fed::These(positions) => positions.iter().copied().filter(|&p| p < count).collect(),
-                Fed::Any => (0..count).collect::<Vec<_>>(),
+                ReadElements::These(positions) => positions.iter().copied().filter(|&p| p < count).collect(),
+                ReadElements::Any => (0..count).collect::<Vec<_>>(),
             };
             let (name, opcode) = (&module[operand].name, module[operand].opcode().name());
             out.push(format!("operand {number}, {opcode} `{name}`: {}", elements(array, &positions)));

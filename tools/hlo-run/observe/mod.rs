@@ -44,7 +44,7 @@ pub struct Subject<'a> {
 
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum EngineKind {
     /// Compiled code.
     Compiled,
     /// The interpreter.
@@ -52,7 +52,7 @@ pub enum By {
 }
 
 /// The outcome of a run.
-pub struct Watched {
+pub struct WatchedRun {
     /// The result, unless the run was stopped early.
     pub result: Option<Literal>,
     /// The findings of `--check-finite`.
@@ -65,7 +65,12 @@ pub fn is_asked(args: &Args) -> bool {
 }
 
 /// Runs a program with one engine, and prints the requested values while it runs.
-pub fn run(args: &Args, subject: &Subject<'_>, by: By, feed: &mut Feed) -> Result<Watched, Failure> {
+pub fn run(
+    args: &Args,
+    subject: &Subject<'_>,
+    by: EngineKind,
+    feed: &mut Feed,
+) -> Result<WatchedRun, Failure> {
     let module = subject.module;
     let printed = named(module, &args.print_values)?;
     let wanted: HashMap<InstrId, Vec<InstrId>> = watched(module)
@@ -100,7 +105,7 @@ pub fn run(args: &Args, subject: &Subject<'_>, by: By, feed: &mut Feed) -> Resul
         print(trace.table(module).as_bytes())?;
     }
     explain(subject, by, feed, &mut check)?;
-    Ok(Watched { result, found: check.diags(module, subject.source) })
+    Ok(WatchedRun { result, found: check.diags(module, subject.source) })
 }
 
 /// Returns notes about NaN and infinities in parameters and constants, for the case that the findings do not
@@ -179,9 +184,14 @@ fn named(module: &Module, names: &[String]) -> Result<HashSet<InstrId>, Failure>
 }
 
 /// Runs a module with taps.
-fn run_by(subject: &Subject<'_>, tapped: &Module, by: By, host: &mut dyn Host) -> Result<Literal, Failure> {
+fn run_by(
+    subject: &Subject<'_>,
+    tapped: &Module,
+    by: EngineKind,
+    host: &mut dyn Host,
+) -> Result<Literal, Failure> {
     let Subject { source, inputs, settings, .. } = *subject;
-    if by == By::Interpreted {
+    if by == EngineKind::Interpreted {
         return engine::interpret(tapped, source, inputs, settings, host);
     }
     let mut lowered = tapped.clone();
@@ -190,7 +200,7 @@ fn run_by(subject: &Subject<'_>, tapped: &Module, by: By, host: &mut dyn Host) -
 }
 
 /// Runs the program again up to the findings, and records their operands.
-fn explain(subject: &Subject<'_>, by: By, feed: &mut Feed, check: &mut Check) -> Result<(), Failure> {
+fn explain(subject: &Subject<'_>, by: EngineKind, feed: &mut Feed, check: &mut Check) -> Result<(), Failure> {
     let module = subject.module;
     let left: HashMap<InstrId, u64> = check.found().iter().map(|(id, f)| (*id, f.before)).collect();
     if left.is_empty() {
@@ -349,18 +359,18 @@ pub fn watch(
     use crate::args::Engine;
     let both = args.engine == Engine::Both;
     let mut results = [None, None];
-    let mut found: Vec<(By, Vec<Diag>)> = Vec::new();
-    for (by, asked) in [(By::Compiled, Engine::Jit), (By::Interpreted, Engine::Eval)] {
+    let mut found: Vec<(EngineKind, Vec<Diag>)> = Vec::new();
+    for (by, asked) in [(EngineKind::Compiled, Engine::Jit), (EngineKind::Interpreted, Engine::Eval)] {
         if args.engine != asked && !both {
             continue;
         }
         if both && (args.trace.is_some() || !args.print_values.is_empty()) {
-            let engine = if by == By::Compiled { "compiled code" } else { "the interpreter" };
+            let engine = if by == EngineKind::Compiled { "compiled code" } else { "the interpreter" };
             print(format!("{engine}:\n").as_bytes())?;
         }
-        feed.rewind(by == By::Compiled || !both);
+        feed.rewind(by == EngineKind::Compiled || !both);
         let watched = run(args, subject, by, feed)?;
-        results[usize::from(by == By::Interpreted)] = watched.result;
+        results[usize::from(by == EngineKind::Interpreted)] = watched.result;
         found.push((by, watched.found));
     }
     report(args, reporter, subject, found)?;
@@ -373,7 +383,7 @@ fn report(
     args: &Args,
     reporter: Reporter,
     subject: &Subject<'_>,
-    mut found: Vec<(By, Vec<Diag>)>,
+    mut found: Vec<(EngineKind, Vec<Diag>)>,
 ) -> Result<(), Failure> {
     if args.check_finite.is_none() {
         return Ok(());
@@ -397,7 +407,7 @@ fn report(
             .for_each(|d| d.notes.push("by both engines".to_string()));
     } else if found.len() == 2 {
         for (by, diags) in &mut found {
-            let engine = if *by == By::Compiled { "by compiled code" } else { "by the interpreter" };
+            let engine = if *by == EngineKind::Compiled { "by compiled code" } else { "by the interpreter" };
             diags.iter_mut().for_each(|d| d.notes.push(engine.to_string()));
         }
     }

@@ -66,10 +66,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The program and the buffers that a client holds on the server.
-type Held = (RemoteExecutable, Vec<RemoteBuffer>);
+type ServerObjects = (RemoteExecutable, Vec<RemoteBuffer>);
 
 /// Executes three steps. Each array stays on the server and is the argument of the next step.
-fn steps(client: &RemoteClient, first: f32) -> Result<(String, Held), Error> {
+fn steps(client: &RemoteClient, first: f32) -> Result<(String, ServerObjects), Error> {
     let step = client.compile_text(STEP, &CompileOptions::default())?;
     let first =
         client.buffer_from_literal(&Literal::scalar(ElementType::F32, first), &step.parameters()[0])?;

@@ -211,7 +211,7 @@ impl Cache {
             state.entries.insert(recipe.clone(), Entry::Pending(Arc::downgrade(&waiting)));
         }
         let (begin, has_begun) = oneshot::channel();
-        let begun = Arc::new(Begun {
+        let begun = Arc::new(PendingCompilation {
             cache: self.clone(),
             recipe: recipe.clone(),
             waiting: Arc::downgrade(&waiting),
@@ -334,7 +334,7 @@ impl Cache {
 
 /// A compilation that is running or waits for a thread.
 #[derive(Debug)]
-struct Begun {
+struct PendingCompilation {
     cache: Arc<Cache>,
     recipe: Arc<Recipe>,
     waiting: Weak<Waiting>,
@@ -342,7 +342,7 @@ struct Begun {
     outcome: watch::Sender<Option<Outcome>>,
 }
 
-impl Begun {
+impl PendingCompilation {
     /// Reports the outcome of the compilation to the waiting clients, unless an outcome was reported before.
     fn tell(&self, outcome: Outcome) {
         self.cache.forget(&self.recipe, &self.waiting);

@@ -5,7 +5,7 @@ use crate::compile::Program;
 use crate::counters::Counters;
 use crate::queue::{Queue, Ticket};
 use crate::session::{Arena, HeldBuffer, HeldProgram, Session};
-use crate::transfer::{Arriving, shape_bytes};
+use crate::transfer::{IncomingArray, shape_bytes};
 use hlo_client::{Buffer, Error, RunOptions};
 use hlo_ir::InstrId;
 use hlo_remote::proto::argument::Value;
@@ -31,13 +31,13 @@ pub struct Runner {
 
 /// A run whose call may end before the run does. If the run does not stop then, another thread takes its
 /// place in the queue.
-struct Left {
+struct DetachedRun {
     queue: Arc<Queue>,
     ticket: Ticket,
     is_over: bool,
 }
 
-impl Drop for Left {
+impl Drop for DetachedRun {
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -96,7 +96,7 @@ impl Runner {
             }
         };
         let ticket = self.queue.push(session.number, Box::new(work));
-        let mut left = Left { queue: self.queue.clone(), ticket, is_over: false };
+        let mut left = DetachedRun { queue: self.queue.clone(), ticket, is_over: false };
         let time = async {
             if has_begun.await.is_err() {
                 // The run never starts, and the sender of `outcome` was dropped too.
@@ -215,7 +215,7 @@ fn argument(session: &Session, i: usize, argument: Argument) -> Result<Arc<HeldB
     match argument.value {
         Some(Value::Buffer(handle)) => session.buffer(handle),
         Some(Value::Inline(piece)) => {
-            let mut array = Arriving::new(&piece.shape, &session.account)?;
+            let mut array = IncomingArray::new(&piece.shape, &session.account)?;
             array.add(&piece.data)?;
             Ok(Arc::new(array.finish()?))
         }

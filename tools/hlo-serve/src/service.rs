@@ -4,7 +4,7 @@ use crate::cache::NoProgram;
 use crate::compile::Recipe;
 use crate::session::{HeldBuffer, HeldProgram, Session};
 use crate::shared::{Events, Shared};
-use crate::transfer::{Arriving, MAX_IN_FLIGHT_BYTES, Replies, messages, next, send};
+use crate::transfer::{IncomingArray, MAX_IN_FLIGHT_BYTES, Replies, messages, next, send};
 use bytes::Bytes;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_remote::proto::compile_reply::Outcome;
@@ -90,7 +90,7 @@ impl Shared {
         let mut stream = request.into_inner();
         let first = next(&mut stream, self.idle()).await?;
         let first = first.ok_or_else(|| Status::invalid_argument("expected an array, found no message"))?;
-        let mut array = Arriving::new(&first.shape, &session.account)?;
+        let mut array = IncomingArray::new(&first.shape, &session.account)?;
         let mut part = Some(first);
         while let Some(UploadRequest { data, .. }) = part {
             array.add(&data)?;

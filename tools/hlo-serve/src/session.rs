@@ -111,11 +111,11 @@ pub struct Session {
     limits: Limits,
     handles: AtomicU64,
     /// `None` once the session has ended.
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<SessionObjects>>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct SessionObjects {
     buffers: HashMap<u64, Arc<HeldBuffer>>,
     programs: HashMap<u64, Arc<HeldProgram>>,
     runs: HashMap<u64, Arc<RunState>>,
@@ -142,11 +142,11 @@ impl Session {
             run_time: Counter::default(),
             limits: limits.clone(),
             handles: AtomicU64::new(1),
-            held: Mutex::new(Some(Held::default())),
+            held: Mutex::new(Some(SessionObjects::default())),
         }
     }
 
-    fn with_held<T>(&self, f: impl FnOnce(&mut Held) -> Result<T, Status>) -> Result<T, Status> {
+    fn with_held<T>(&self, f: impl FnOnce(&mut SessionObjects) -> Result<T, Status>) -> Result<T, Status> {
         f(lock(&self.held).as_mut().ok_or_else(ended)?)
     }
 
@@ -240,7 +240,7 @@ impl Session {
     ///
     /// # Errors
     /// The client already has an unfinished run with this number, or the session has ended.
-    pub fn enter(self: &Arc<Self>, run: u64) -> Result<Entered, Status> {
+    pub fn enter(self: &Arc<Self>, run: u64) -> Result<ActiveRun, Status> {
         let id = if run == 0 { u64::MAX - self.handle() } else { run };
         let state = Arc::new(RunState::default());
         self.with_held(|held| {
@@ -250,7 +250,7 @@ impl Session {
             held.runs.insert(id, state.clone());
             Ok(())
         })?;
-        Ok(Entered { session: self.clone(), id, state })
+        Ok(ActiveRun { session: self.clone(), id, state })
     }
 
     /// Stops a run. Returns whether there is a run with this number.
@@ -304,13 +304,13 @@ fn check_programs(there: usize, limit: usize) -> Result<(), Status> {
 
 /// An unfinished run of a session.
 #[derive(Debug)]
-pub struct Entered {
+pub struct ActiveRun {
     session: Arc<Session>,
     id: u64,
     pub state: Arc<RunState>,
 }
 
-impl Drop for Entered {
+impl Drop for ActiveRun {
     fn drop(&mut self) {
         // The caller may have disconnected.
         self.state.watch.stop();

@@ -46,14 +46,14 @@ pub async fn next<T>(stream: &mut Streaming<T>, idle: Duration) -> Result<Option
 
 /// An array that is being received.
 #[derive(Debug)]
-pub struct Arriving {
+pub struct IncomingArray {
     held: HeldBuffer,
     /// The array shape, to validate elements. `None` for a token.
     array: Option<ArrayShape>,
     filled: usize,
 }
 
-impl Arriving {
+impl IncomingArray {
     /// Allocates memory for an array.
     ///
     /// # Errors

@@ -52,11 +52,11 @@ impl ProgramKey {
 pub(crate) struct Programs {
     most: usize,
     most_bytes: u64,
-    kept: Mutex<Kept>,
+    kept: Mutex<ProgramTable>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct ProgramTable {
     slots: HashMap<ProgramKey, Slot>,
     /// Counts the requests.
     now: u64,
@@ -155,9 +155,10 @@ impl Programs {
     /// Removes the least recently requested programs until the cache is within its limits. The caller should
     /// drop them after it releases the lock.
     #[must_use]
-    fn tidy(&self, kept: &mut Kept) -> Vec<Slot> {
+    fn tidy(&self, kept: &mut ProgramTable) -> Vec<Slot> {
         let mut removed = Vec::new();
-        let total = |kept: &Kept| kept.slots.values().fold(0u64, |n, slot| n.saturating_add(slot.bytes));
+        let total =
+            |kept: &ProgramTable| kept.slots.values().fold(0u64, |n, slot| n.saturating_add(slot.bytes));
         while kept.slots.len() > self.most || total(kept) > self.most_bytes {
             let Some((&oldest, _)) = kept.slots.iter().min_by_key(|(_, slot)| slot.used) else { break };
             removed.extend(kept.slots.remove(&oldest));

@@ -57,13 +57,13 @@ struct Member<'d> {
 }
 
 /// The target of a relocation.
-enum Goal {
+enum RelocationTarget {
     /// A section of the same member.
-    Here(SectionId),
+    SameMember(SectionId),
     /// A symbol of another member.
-    Elsewhere(Vec<u8>),
+    OtherMember(Vec<u8>),
     /// No target.
-    Nowhere,
+    None,
 }
 
 impl<'d> Member<'d> {
@@ -101,12 +101,12 @@ impl<'d> Member<'d> {
         all.flatten().filter(|r| range.contains(&r.r_offset)).copied().collect()
     }
 
-    fn goal(&self, symbol: Option<SymbolId>) -> Goal {
-        let Some(symbol) = symbol.map(|s| self.builder.symbols.get(s)) else { return Goal::Nowhere };
+    fn goal(&self, symbol: Option<SymbolId>) -> RelocationTarget {
+        let Some(symbol) = symbol.map(|s| self.builder.symbols.get(s)) else { return RelocationTarget::None };
         match symbol.section {
-            Some(section) => Goal::Here(section),
-            None if symbol.st_shndx == elf::SHN_UNDEF => Goal::Elsewhere(symbol.name.to_vec()),
-            None => Goal::Nowhere,
+            Some(section) => RelocationTarget::SameMember(section),
+            None if symbol.st_shndx == elf::SHN_UNDEF => RelocationTarget::OtherMember(symbol.name.to_vec()),
+            None => RelocationTarget::None,
         }
     }
 
@@ -137,8 +137,8 @@ impl<'d> Member<'d> {
                 _ => Some((start + 4).checked_sub(back).ok_or_else(damaged)?),
             };
             let function = targets.get(&(start + 8)).and_then(|&symbol| match self.goal(symbol) {
-                Goal::Here(section) => Some(section),
-                Goal::Elsewhere(_) | Goal::Nowhere => None,
+                RelocationTarget::SameMember(section) => Some(section),
+                RelocationTarget::OtherMember(_) | RelocationTarget::None => None,
             });
             records.push(Record { start, end, common, function });
             at = end as usize;
@@ -148,7 +148,7 @@ impl<'d> Member<'d> {
 
     /// Returns the targets of a needed section: those of its own relocations, and those of the unwind records
     /// of its functions.
-    fn goals(&self, section: SectionId) -> Vec<Goal> {
+    fn goals(&self, section: SectionId) -> Vec<RelocationTarget> {
         let mut found = self.relocations_in(section, 0..u64::MAX);
         if let Some(frame) = self.frame {
             for record in self.records.iter().filter(|r| r.common.is_some() && r.function == Some(section)) {
@@ -355,9 +355,9 @@ pub(super) fn prune(
         }
         for goal in member.goals(section) {
             match goal {
-                Goal::Here(section) => work.push((number, section)),
-                Goal::Elsewhere(name) => wanted.push((name, false)),
-                Goal::Nowhere => {}
+                RelocationTarget::SameMember(section) => work.push((number, section)),
+                RelocationTarget::OtherMember(name) => wanted.push((name, false)),
+                RelocationTarget::None => {}
             }
         }
     }

@@ -21,7 +21,7 @@ type Key = (InstrId, Vec<(usize, i64)>);
 
 /// A precomputed value that replaces the computation of an instruction.
 #[derive(Clone, Copy)]
-pub enum Held<'c> {
+pub enum Precomputed<'c> {
     /// The value is the same for every index in the current row.
     Scalar(Elem<'c>),
     /// The values are in a row-major array over the last `dims` dimensions of the instruction.
@@ -44,7 +44,7 @@ pub struct ElementCx<'a, 'c> {
     pub flat: bool,
     // The innermost region is last. Values computed in a region cannot be used outside of it.
     scopes: RefCell<Vec<HashMap<Key, Vec<Elem<'c>>>>>,
-    held: RefCell<HashMap<InstrId, Held<'c>>>,
+    held: RefCell<HashMap<InstrId, Precomputed<'c>>>,
     depth: Cell<usize>,
     /// Number of elements computed so far.
     computed: Cell<usize>,
@@ -78,7 +78,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// Makes later uses of the instruction read its value from `held`.
-    pub fn hold(&self, id: InstrId, held: Held<'c>) {
+    pub fn hold(&self, id: InstrId, held: Precomputed<'c>) {
         self.held.borrow_mut().insert(id, held);
     }
 
@@ -196,10 +196,10 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         elem::constant(self.b, ty, &[])
     }
 
-    fn held_value(&self, id: InstrId, held: Held<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
+    fn held_value(&self, id: InstrId, held: Precomputed<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         match held {
-            Held::Scalar(e) => Ok(e),
-            Held::Row { base, dims } => {
+            Precomputed::Scalar(e) => Ok(e),
+            Precomputed::Row { base, dims } => {
                 let shape = array(self.body.module, id)?;
                 let first = shape.rank() - dims;
                 let at = index::linear(self.b, &index[first..], &shape.row_major_strides()[first..]);

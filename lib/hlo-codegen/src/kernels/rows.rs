@@ -4,7 +4,7 @@
 
 use super::body::{Body, array};
 use super::carried::carried_loops;
-use super::element::{ElementCx, Held};
+use super::element::{ElementCx, Precomputed};
 use super::index::{self, Idx};
 use super::reduce::{combine, parts, reducing_loops};
 use crate::builder::V;
@@ -184,7 +184,7 @@ fn one_row<'c>(
             index.resize(rank, Idx::constant(0));
             cx.value(id, &index)?
         };
-        cx.hold(id, Held::Scalar(value));
+        cx.hold(id, Precomputed::Scalar(value));
     }
     let mut index = at.to_vec();
     row_loops(cx, &plan.trailing, &mut index, &mut |index| {
@@ -235,7 +235,7 @@ fn reduce_row<'c>(
         Ok(next)
     })?;
     if let Some((_, base)) = keep {
-        cx.hold(operand, Held::Row { base, dims: plan.trailing.len() });
+        cx.hold(operand, Precomputed::Row { base, dims: plan.trailing.len() });
     }
     Ok(p.finish(cx, out)[0])
 }

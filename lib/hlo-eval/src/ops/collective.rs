@@ -102,7 +102,7 @@ pub(super) fn all_reduce(
 /// Converts an error to the failure that is sent to other devices. Stores the error itself in `slot`.
 fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Result<(), Failure> {
     outcome.map_err(|e| {
-        let failure = if e.is_stopped { Failure::Stopped } else { Failure::Here(e.message.clone()) };
+        let failure = if e.is_stopped { Failure::Stopped } else { Failure::Local(e.message.clone()) };
         slot.get_or_insert(e);
         failure
     })

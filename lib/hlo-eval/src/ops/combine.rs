@@ -25,10 +25,10 @@ pub(super) struct Combiner {
     held: ElementType,
     /// The conversions to that type and back, if the types differ.
     conversions: Option<[Kernel; 2]>,
-    how: How,
+    how: Method,
 }
 
-enum How {
+enum Method {
     /// A function of whole arrays.
     Kernel(Kernel),
     /// A computation that is a list of kernels.
@@ -48,7 +48,7 @@ impl Combiner {
                 from,
                 held: to,
                 conversions: Some([widen, narrow]),
-                how: How::Kernel(combine),
+                how: Method::Kernel(combine),
             });
         }
         let parameter = module.parameters(computation).first().and_then(|&p| module[p].shape.as_array());
@@ -56,8 +56,8 @@ impl Combiner {
         let conversions = (held != from).then(|| [convert::kernel(from, held), convert::kernel(held, from)]);
         let program = function::program(ev, computation, &[held, held], &[held])?;
         let how = match program.filter(|_| !ev.definitions_only()) {
-            Some(program) => How::Program(program),
-            None => How::Computation(computation),
+            Some(program) => Method::Program(program),
+            None => Method::Computation(computation),
         };
         Ok(Self { from, held, conversions, how })
     }
@@ -96,11 +96,11 @@ impl Combiner {
     fn apply(&self, ev: &mut Evaluator<'_>, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<()> {
         let size = self.held.byte_size();
         match &self.how {
-            How::Kernel(kernel) => kernel(&[a, b], out)?,
-            How::Program(program) => {
+            Method::Kernel(kernel) => kernel(&[a, b], out)?,
+            Method::Program(program) => {
                 fast::map::map_bytes(ev, program.clone(), &[(a, size), (b, size)], (out, size))?;
             }
-            How::Computation(computation) => {
+            Method::Computation(computation) => {
                 let mut function = Function::new(ev, *computation, &[self.held, self.held], &[self.held])?;
                 for at in 0..out.len() / size {
                     let elements: Scalars = [load(a, size, at)?, load(b, size, at)?].into_iter().collect();

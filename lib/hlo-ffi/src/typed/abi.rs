@@ -215,7 +215,7 @@ pub(crate) struct FutureSet {
 
 /// A request to the context of a call.
 #[repr(C)]
-pub(crate) struct Ask<T> {
+pub(crate) struct ContextRequest<T> {
     pub(crate) struct_size: usize,
     pub(crate) extensions: *mut Extension,
     pub(crate) context: *mut c_void,
@@ -263,21 +263,21 @@ pub(crate) struct Api {
     pub(crate) error_details: unsafe extern "C" fn(*mut ErrorDetails),
     pub(crate) error_destroy: unsafe extern "C" fn(*mut ErrorDestroy),
     pub(crate) register: Function<Register>,
-    pub(crate) stream: Function<Ask<*mut c_void>>,
+    pub(crate) stream: Function<ContextRequest<*mut c_void>>,
     pub(crate) register_type: Function<RegisterType>,
-    pub(crate) user_data: Function<Ask<StateOfInstance>>,
-    pub(crate) state_set: Function<Ask<StateOfStage>>,
-    pub(crate) state_get: Function<Ask<StateOfStage>>,
-    pub(crate) memory_allocate: Function<Ask<[usize; 3]>>,
-    pub(crate) memory_free: Function<Ask<[usize; 2]>>,
-    pub(crate) schedule: Function<Ask<Task>>,
-    pub(crate) thread_count: Function<Ask<*mut i64>>,
+    pub(crate) user_data: Function<ContextRequest<StateOfInstance>>,
+    pub(crate) state_set: Function<ContextRequest<StateOfStage>>,
+    pub(crate) state_get: Function<ContextRequest<StateOfStage>>,
+    pub(crate) memory_allocate: Function<ContextRequest<[usize; 3]>>,
+    pub(crate) memory_free: Function<ContextRequest<[usize; 2]>>,
+    pub(crate) schedule: Function<ContextRequest<Task>>,
+    pub(crate) thread_count: Function<ContextRequest<*mut i64>>,
     pub(crate) future_create: Function<FutureCreate>,
     pub(crate) future_set_available: Function<FutureSet>,
     pub(crate) future_set_error: Function<FutureSet>,
-    pub(crate) run_id: Function<Ask<i64>>,
-    pub(crate) device_ordinal: Function<Ask<i32>>,
-    pub(crate) find_extension: Function<Ask<FindExtension>>,
+    pub(crate) run_id: Function<ContextRequest<i64>>,
+    pub(crate) device_ordinal: Function<ContextRequest<i32>>,
+    pub(crate) find_extension: Function<ContextRequest<FindExtension>>,
 }
 
 // SAFETY: the table is never written; its pointers are null or point to functions.

@@ -6,7 +6,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::abi::{self, Api, Ask, Bundle, ErrorCreate, ErrorDestroy, ErrorDetails, FutureCreate, FutureSet};
+use super::abi::{
+    self, Api, Bundle, ContextRequest, ErrorCreate, ErrorDestroy, ErrorDetails, FutureCreate, FutureSet,
+};
 use super::abi::{FindExtension, Register, RegisterType, Span, Stage, StateOfInstance, StateOfStage, Task};
 
 /// An error that a handler or this library created.
@@ -187,14 +189,14 @@ impl Invocation {
 
 /// Returns whether a struct has the layout of version 0.2, whose state is always that of the instance.
 fn is_old(struct_size: usize) -> bool {
-    struct_size <= size_of::<Ask<StateOfInstance>>()
+    struct_size <= size_of::<ContextRequest<StateOfInstance>>()
 }
 
-unsafe extern "C" fn state_set(args: *mut Ask<StateOfStage>) -> *mut c_void {
+unsafe extern "C" fn state_set(args: *mut ContextRequest<StateOfStage>) -> *mut c_void {
     // SAFETY: the handler passes its own struct of the given size, and the context that it received.
     unsafe {
         let (stage, type_id, object) = if is_old((*args).struct_size) {
-            let old = &(*args.cast::<Ask<StateOfInstance>>()).question;
+            let old = &(*args.cast::<ContextRequest<StateOfInstance>>()).question;
             (Stage::Instantiate as c_int, old.type_id, old.state)
         } else {
             ((*args).question.stage, (*args).question.type_id, (*args).question.state)
@@ -216,12 +218,12 @@ unsafe extern "C" fn state_set(args: *mut Ask<StateOfStage>) -> *mut c_void {
     null_mut()
 }
 
-unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
+unsafe extern "C" fn state_get(args: *mut ContextRequest<StateOfStage>) -> *mut c_void {
     // SAFETY: as in `state_set`.
     unsafe {
         let old = is_old((*args).struct_size);
         let (stage, type_id) = if old {
-            (Stage::Instantiate as c_int, (*args.cast::<Ask<StateOfInstance>>()).question.type_id)
+            (Stage::Instantiate as c_int, (*args.cast::<ContextRequest<StateOfInstance>>()).question.type_id)
         } else {
             ((*args).question.stage, (*args).question.type_id)
         };
@@ -233,7 +235,7 @@ unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
             None => return error(NOT_FOUND, "no state is set"),
         };
         if old {
-            (*args.cast::<Ask<StateOfInstance>>()).question.state = object
+            (*args.cast::<ContextRequest<StateOfInstance>>()).question.state = object
         } else {
             (*args).question.state = object
         }
@@ -292,7 +294,7 @@ unsafe extern "C" fn future_set_error(args: *mut FutureSet) -> *mut c_void {
     null_mut()
 }
 
-unsafe extern "C" fn schedule(args: *mut Ask<Task>) -> *mut c_void {
+unsafe extern "C" fn schedule(args: *mut ContextRequest<Task>) -> *mut c_void {
     // SAFETY: the handler passes a task and its data. The task may run on the calling thread.
     unsafe {
         if let Some(run) = (*args).question.run {
@@ -302,43 +304,43 @@ unsafe extern "C" fn schedule(args: *mut Ask<Task>) -> *mut c_void {
     null_mut()
 }
 
-unsafe extern "C" fn thread_count(args: *mut Ask<*mut i64>) -> *mut c_void {
+unsafe extern "C" fn thread_count(args: *mut ContextRequest<*mut i64>) -> *mut c_void {
     // SAFETY: the handler passes the address for the number.
     unsafe { *(*args).question = 1 };
     null_mut()
 }
 
-unsafe extern "C" fn run_id(args: *mut Ask<i64>) -> *mut c_void {
+unsafe extern "C" fn run_id(args: *mut ContextRequest<i64>) -> *mut c_void {
     // SAFETY: the handler passes its own struct.
     unsafe { (*args).question = 0 };
     null_mut()
 }
 
-unsafe extern "C" fn device_ordinal(args: *mut Ask<i32>) -> *mut c_void {
+unsafe extern "C" fn device_ordinal(args: *mut ContextRequest<i32>) -> *mut c_void {
     // SAFETY: the handler passes its own struct.
     unsafe { (*args).question = 0 };
     null_mut()
 }
 
-unsafe extern "C" fn find_extension(args: *mut Ask<FindExtension>) -> *mut c_void {
+unsafe extern "C" fn find_extension(args: *mut ContextRequest<FindExtension>) -> *mut c_void {
     // SAFETY: the handler passes its own struct.
     unsafe { (*args).question.found = std::ptr::null() };
     null_mut()
 }
 
-unsafe extern "C" fn user_data(_: *mut Ask<StateOfInstance>) -> *mut c_void {
+unsafe extern "C" fn user_data(_: *mut ContextRequest<StateOfInstance>) -> *mut c_void {
     error(NOT_FOUND, "nobody gave the run data of this type")
 }
 
-unsafe extern "C" fn stream(_: *mut Ask<*mut c_void>) -> *mut c_void {
+unsafe extern "C" fn stream(_: *mut ContextRequest<*mut c_void>) -> *mut c_void {
     error(UNIMPLEMENTED, "there is no stream on a CPU")
 }
 
-unsafe extern "C" fn memory_allocate(_: *mut Ask<[usize; 3]>) -> *mut c_void {
+unsafe extern "C" fn memory_allocate(_: *mut ContextRequest<[usize; 3]>) -> *mut c_void {
     error(UNIMPLEMENTED, "there is no device memory on a CPU")
 }
 
-unsafe extern "C" fn memory_free(_: *mut Ask<[usize; 2]>) -> *mut c_void {
+unsafe extern "C" fn memory_free(_: *mut ContextRequest<[usize; 2]>) -> *mut c_void {
     error(UNIMPLEMENTED, "there is no device memory on a CPU")
 }
 

@@ -16,20 +16,20 @@ use hlo_runtime_core::Error;
 pub(super) struct Arena(Vec<Box<dyn Any + Send + Sync>>);
 
 /// Values that may contain pointers into the arena that owns them.
-struct Kept<T> {
+struct ArenaValues<T> {
     _values: Vec<T>,
 }
 
 // SAFETY: the contents of an arena are not written after they are added.
-unsafe impl<T> Send for Kept<T> {}
+unsafe impl<T> Send for ArenaValues<T> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Kept<T> {}
+unsafe impl<T> Sync for ArenaValues<T> {}
 
 impl Arena {
     /// Stores a list, and returns the address of its first element.
     pub(super) fn list<T: 'static>(&mut self, values: Vec<T>) -> *const T {
         let address = values.as_ptr();
-        self.0.push(Box::new(Kept { _values: values }));
+        self.0.push(Box::new(ArenaValues { _values: values }));
         address
     }
 

@@ -2,7 +2,7 @@
 
 use super::values::write_braced;
 use super::{
-    AttrError, AttrReader, AttrValue, ComputationNames, CustomCallAttrs, HloString, Inside, Precision,
+    AttrError, AttrReader, AttrValue, BraceContents, ComputationNames, CustomCallAttrs, HloString, Precision,
     Sharding,
 };
 use crate::print::{print_shape, write_value};
@@ -101,10 +101,10 @@ pub struct Domain {
 }
 
 impl AttrValue for Domain {
-    const BRACE_CONTENTS: Inside = Inside {
+    const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["kind", "entry", "exit"],
         parts: &[("entry", Sharding::BRACE_CONTENTS), ("exit", Sharding::BRACE_CONTENTS)],
-        ..Inside::NO_NAMES
+        ..BraceContents::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -169,10 +169,10 @@ pub struct Sparsity {
 const SPARSITY: &[&str] = &["sparsity", "dimension", "stride", "idx"];
 
 impl AttrValue for SparsityConfig {
-    const BRACE_CONTENTS: Inside = Inside {
+    const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["lhs", "rhs"],
-        parts: &[("lhs", Inside::fields(SPARSITY)), ("rhs", Inside::fields(SPARSITY))],
-        ..Inside::NO_NAMES
+        parts: &[("lhs", BraceContents::fields(SPARSITY)), ("rhs", BraceContents::fields(SPARSITY))],
+        ..BraceContents::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {

@@ -3,7 +3,7 @@
 
 use super::string::write_quoted;
 use super::values::write_joined;
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString, Inside};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames, HloString};
 use std::fmt;
 
 /// The source of an instruction (HLO text, "Common values"). Unknown strings are empty, and unknown numbers
@@ -106,7 +106,7 @@ fn read_profile_type(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
 
 /// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`: fields in any order, with or without commas.
 impl AttrValue for OpMetadata {
-    const BRACE_CONTENTS: Inside = Inside::fields(FIELDS);
+    const BRACE_CONTENTS: BraceContents = BraceContents::fields(FIELDS);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Self::default();

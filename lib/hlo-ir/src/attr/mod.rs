@@ -89,12 +89,12 @@ pub struct Field {
     /// The words that the value may be; empty if the values are not words.
     pub words: &'static [&'static str],
     /// The names that may occur between its braces, if they are known.
-    pub inside: Inside,
+    pub inside: BraceContents,
 }
 
 /// The words and names that may occur between the braces of a value, as the readers know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inside {
+pub struct BraceContents {
     /// Whether the value has braces. The value of a part may have none: `mode=highest`.
     pub braces: bool,
     /// The words.
@@ -102,10 +102,10 @@ pub struct Inside {
     /// The names that are followed by `=` and a value.
     pub fields: &'static [&'static str],
     /// The contents of the values of some fields; for a word, the contents of the braces after it.
-    pub parts: &'static [(&'static str, Inside)],
+    pub parts: &'static [(&'static str, BraceContents)],
 }
 
-impl Inside {
+impl BraceContents {
     /// Contents without names.
     pub const NO_NAMES: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
 
@@ -203,7 +203,7 @@ pub trait AttrValue: Default + PartialEq {
     const WORDS: &'static [&'static str] = &[];
 
     /// The names that may occur between the braces of the value.
-    const BRACE_CONTENTS: Inside = Inside::NO_NAMES;
+    const BRACE_CONTENTS: BraceContents = BraceContents::NO_NAMES;
 
     /// Reads the value. The reader is at its first character.
     ///

@@ -3,7 +3,7 @@
 use super::mesh::{AxisNames, AxisRef, Mesh};
 use super::metadata::{OpMetadata, read_one_or_list};
 use super::words::{read_word, word_enum};
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames};
 use std::fmt;
 
 word_enum! {
@@ -72,11 +72,14 @@ const FIELDS: &[&str] = &["replicated", "unreduced", "manual", "metadata"];
 
 impl NamedSharding {
     /// The words and fields that may follow the mesh.
-    pub(super) const BRACE_CONTENTS: Inside = Inside {
+    pub(super) const BRACE_CONTENTS: BraceContents = BraceContents {
         words: WholeMesh::WORDS,
         fields: FIELDS,
-        parts: &[("unreduced", Inside::word(UnreducedKind::WORDS)), ("metadata", OpMetadata::BRACE_CONTENTS)],
-        ..Inside::NO_NAMES
+        parts: &[
+            ("unreduced", BraceContents::word(UnreducedKind::WORDS)),
+            ("metadata", OpMetadata::BRACE_CONTENTS),
+        ],
+        ..BraceContents::NO_NAMES
     };
 
     /// Returns the mesh; `None` if one device has the whole array.

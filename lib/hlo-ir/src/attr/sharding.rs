@@ -8,7 +8,7 @@ use super::metadata::{OpMetadata, read_one_or_list};
 use super::named_sharding::NamedSharding;
 use super::tiled_sharding::TiledSharding;
 use super::values::write_braced;
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside, Subgroup};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames, Subgroup};
 use crate::Shape;
 use std::fmt;
 use std::sync::Arc;
@@ -297,15 +297,15 @@ impl Items {
 
 /// `{replicated}`, `{devices=[2,2]<=[4]}`, `{{replicated}, {manual}}`, ….
 impl AttrValue for Sharding {
-    const BRACE_CONTENTS: Inside = Inside {
+    const BRACE_CONTENTS: BraceContents = BraceContents {
         words: ITEMS.split_at(10).0,
         fields: ITEMS.split_at(10).1,
         parts: &[
             ("mesh", NamedSharding::BRACE_CONTENTS),
-            ("last_tile_dims", Inside::words(Subgroup::WORDS)),
+            ("last_tile_dims", BraceContents::words(Subgroup::WORDS)),
             ("metadata", OpMetadata::BRACE_CONTENTS),
         ],
-        ..Inside::NO_NAMES
+        ..BraceContents::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {

@@ -1,7 +1,7 @@
 //! `statistics=` and `result_accuracy=`: numbers from profiles, and the required accuracy of a result.
 
 use super::string::write_key;
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames};
 use std::fmt;
 
 /// Reads a finite number.
@@ -39,7 +39,7 @@ pub struct Statistics {
 }
 
 impl AttrValue for Statistics {
-    const BRACE_CONTENTS: Inside = Inside::fields(&["visualizing_index"]);
+    const BRACE_CONTENTS: BraceContents = BraceContents::fields(&["visualizing_index"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut index = None;
@@ -94,10 +94,10 @@ const TOLERANCES: &[&str] = &["atol", "rtol", "ulps"];
 
 /// `{mode=highest}` or `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
 impl AttrValue for ResultAccuracy {
-    const BRACE_CONTENTS: Inside = Inside {
+    const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["mode", "tolerance"],
-        parts: &[("mode", Inside::word(MODES)), ("tolerance", Inside::fields(TOLERANCES))],
-        ..Inside::NO_NAMES
+        parts: &[("mode", BraceContents::word(MODES)), ("tolerance", BraceContents::fields(TOLERANCES))],
+        ..BraceContents::NO_NAMES
     };
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {

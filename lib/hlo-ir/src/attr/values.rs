@@ -1,6 +1,6 @@
 //! Common types of attribute values: integers, booleans, floats, lists of them, computations.
 
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames};
 use crate::{ComputationId, Dims};
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl AttrValue for i64 {
 /// `None` if omitted.
 impl<T: AttrValue> AttrValue for Option<T> {
     const WORDS: &'static [&'static str] = T::WORDS;
-    const BRACE_CONTENTS: Inside = T::BRACE_CONTENTS;
+    const BRACE_CONTENTS: BraceContents = T::BRACE_CONTENTS;
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         T::read(r).map(Some)

@@ -1,6 +1,6 @@
 //! `window=` of convolutions and windowed reductions.
 
-use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
+use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames};
 use std::fmt;
 
 /// One dimension of a [`Window`].
@@ -61,8 +61,8 @@ fn reversal(r: &mut AttrReader<'_>) -> Result<(i64, i64), AttrError> {
 
 /// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=… rhs_dilate=… rhs_reversal=…}`.
 impl AttrValue for Window {
-    const BRACE_CONTENTS: Inside =
-        Inside::fields(&["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
+    const BRACE_CONTENTS: BraceContents =
+        BraceContents::fields(&["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let start = r.offset();

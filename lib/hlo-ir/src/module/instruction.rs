@@ -1,8 +1,8 @@
 //! Instructions.
 
 use crate::attr::{
-    AttrError, AttrReader, AttrValue, ComputationNames, FrontendAttributes, HloString, Inside, OpMetadata,
-    Origin, ResultAccuracy, Sharding, Statistics,
+    AttrError, AttrReader, AttrValue, BraceContents, ComputationNames, FrontendAttributes, HloString,
+    OpMetadata, Origin, ResultAccuracy, Sharding, Statistics,
 };
 use crate::{ComputationId, InstrId, Op, Opcode, Shape};
 use smallvec::SmallVec;
@@ -127,7 +127,7 @@ impl CommonField {
     }
 
     /// Returns the names that may occur between its braces.
-    pub fn inside(self) -> Inside {
+    pub fn inside(self) -> BraceContents {
         match self {
             CommonField::Sharding => Sharding::BRACE_CONTENTS,
             CommonField::Statistics => Statistics::BRACE_CONTENTS,
@@ -137,7 +137,7 @@ impl CommonField {
             | CommonField::FrontendAttributes
             | CommonField::ControlPredecessors
             | CommonField::Origin
-            | CommonField::BackendConfig => Inside::NO_NAMES,
+            | CommonField::BackendConfig => BraceContents::NO_NAMES,
         }
     }
 

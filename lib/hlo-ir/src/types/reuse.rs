@@ -19,12 +19,12 @@ const MAX_CACHED_ARRAYS: usize = 256;
 pub(super) struct Words(pub(super) Vec<u128>);
 
 /// The arrays kept for reuse, the oldest first.
-struct Waiting {
+struct ArrayCache {
     arrays: VecDeque<Vec<u128>>,
     bytes: usize,
 }
 
-static ARRAY_CACHE: Mutex<Waiting> = Mutex::new(Waiting { arrays: VecDeque::new(), bytes: 0 });
+static ARRAY_CACHE: Mutex<ArrayCache> = Mutex::new(ArrayCache { arrays: VecDeque::new(), bytes: 0 });
 
 impl Words {
     /// Returns `count` words of a dropped array with unspecified contents; `None` if there is no array of

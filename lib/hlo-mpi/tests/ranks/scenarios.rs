@@ -58,7 +58,7 @@ fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
         let values = members.iter().map(|m| m[n]);
         *to = values
             .reduce(|a, b| a.wrapping_mul(3).wrapping_add(b))
-            .ok_or_else(|| Failure::Here("no members".into()))?;
+            .ok_or_else(|| Failure::Local("no members".into()))?;
     }
     Ok(())
 }
@@ -257,7 +257,7 @@ fn failures(world: &MpiWorld, devices: usize) {
         // One device fails.
         let told = failure(world, devices, |comm, sites| {
             if comm.device() == last {
-                Err(Failure::Here("no memory".into()))
+                Err(Failure::Local("no memory".into()))
             } else {
                 gather(comm, sites.gather, bytes)
             }

@@ -14,7 +14,7 @@ use hlo_ir::{Shape, Span};
 pub type Stop = Box<Diag>;
 
 /// A scanned text that is read from a given position.
-pub struct Exact<'t> {
+pub struct ScannedText<'t> {
     text: &'t str,
     /// The current position.
     pub c: Cursor<'t>,
@@ -39,7 +39,7 @@ struct Word {
     after: u8,
 }
 
-impl<'t> Exact<'t> {
+impl<'t> ScannedText<'t> {
     /// Creates a reader of the text from `at` on.
     pub fn new(text: &'t str, at: usize) -> Self {
         let mut c = Cursor::new(text, 0);
@@ -123,7 +123,7 @@ impl<'t> Exact<'t> {
     }
 }
 
-impl<'t> Text for Exact<'t> {
+impl<'t> Text for ScannedText<'t> {
     type Token = &'t str;
     type Stop = Stop;
     // The scan already limits the nesting depth of brackets.

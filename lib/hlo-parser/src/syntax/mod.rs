@@ -8,14 +8,14 @@
 //!   error.
 //! - The outline of a text is what the reader finds when it continues after errors.
 //!
-//! The reader requests tokens from a [`Text`] and reports tokens that do not fit. [`Exact`], the text of the
-//! parser, stops at the first of these.
+//! The reader requests tokens from a [`Text`] and reports tokens that do not fit. [`ScannedText`], the text
+//! of the parser, stops at the first of these.
 
 mod exact;
 #[cfg(test)]
 mod tests;
 
-pub use exact::{Exact, Stop};
+pub use exact::{ScannedText, Stop};
 
 use hlo_ir::Span;
 

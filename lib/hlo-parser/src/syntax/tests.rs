@@ -1,7 +1,7 @@
 //! Tests that the grammar's `statement` and the reader accept the same instructions, or that the parser
 //! reports an error.
 
-use super::Exact;
+use super::ScannedText;
 use crate::body::starts_instruction;
 use crate::grammar::{Rule, parse};
 use hlo_ir::blank::TrimBlanks;
@@ -34,7 +34,7 @@ fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Ve
 
 /// Returns the end of the statement at the start of `text`, according to the grammar and to the reader.
 fn ends(text: &str) -> (Option<usize>, Option<usize>) {
-    let mut exact = Exact::new(text, 0);
+    let mut exact = ScannedText::new(text, 0);
     let read = exact.skim(true).ok().map(|()| exact.c.offset());
     (parse(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
 }

@@ -55,7 +55,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     let mut outer: Vec<(InstrId, ComputationId)> =
         fusions.iter().map(|(&c, &i)| (i, c)).filter(|&(i, _)| !fused.contains(&module[i].parent)).collect();
     outer.sort_unstable();
-    let mut spread = Spread { fusions, changed: false };
+    let mut spread = Propagation { fusions, changed: false };
     for (fusion, body) in outer {
         let operands = module[fusion].operands.to_vec();
         for (parameter, operand) in module.parameters(body).into_iter().zip(operands) {
@@ -72,13 +72,13 @@ type Part = (InstrId, Vec<usize>);
 /// The memory space and the splits of an array.
 type Memory = (i32, Vec<SplitConfig>);
 
-struct Spread {
+struct Propagation {
     /// The fusion that contains each computation.
     fusions: HashMap<ComputationId, InstrId>,
     changed: bool,
 }
 
-impl Spread {
+impl Propagation {
     /// Copies the memory of the arrays of `outside` to those of `inside`, which has the same shape.
     fn all(&mut self, module: &mut Module, outside: InstrId, inside: InstrId) {
         for (index, array) in arrays(&module[outside].shape) {

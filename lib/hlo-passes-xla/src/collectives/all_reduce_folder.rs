@@ -13,7 +13,7 @@ use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use hlo_passes::support::device_groups::{MAX_DEVICES, is_marked, rewrite_each, same_all_reduce};
-use hlo_passes::{Keeps, PassInfo, Rewrites};
+use hlo_passes::{PassInfo, Preservation, Rewrites};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The description in the registry.
@@ -21,7 +21,7 @@ pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-folder",
     summary: "merge an all-reduce of an all-reduce into one",
     // The same values are added in another order.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule all_reduce_folder, replica_count=4
 

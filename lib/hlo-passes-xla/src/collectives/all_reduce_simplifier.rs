@@ -20,7 +20,7 @@ use hlo_ir::{Family, InstrId, Module, Op, Opcode, Shape};
 use hlo_passes::support::device_groups::{filled, participants, reduction, rewrite_each, whole_number};
 use hlo_passes::support::effects::is_impure;
 use hlo_passes::support::rewrite::same_layout;
-use hlo_passes::{Keeps, PassInfo, Rewrites};
+use hlo_passes::{PassInfo, Preservation, Rewrites};
 use std::collections::HashSet;
 
 /// The description in the registry.
@@ -28,7 +28,7 @@ pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-simplifier",
     summary: "remove all-reduces over one device, and of values that are equal on all replicas",
     // A product replaces a sum.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule all_reduce_simplifier, replica_count=2
 

@@ -15,7 +15,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use hlo_passes::support::device_groups::{is_marked, reduction, rewrite_each};
 use hlo_passes::support::rewrite::same_layout;
-use hlo_passes::{Keeps, PassInfo, Rewrites};
+use hlo_passes::{PassInfo, Preservation, Rewrites};
 use std::collections::HashSet;
 
 /// The description in the registry.
@@ -23,7 +23,7 @@ pub static INFO: PassInfo = PassInfo {
     name: "reduce-scatter-reassociate",
     summary: "combine the operands of reduce-scatters instead of their results",
     // The same values are added in another order.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule reduce_scatter_reassociate, replica_count=2
 

@@ -23,7 +23,7 @@
 use super::accumulation::{Reduced, Reorder, is_element_of_state, loop_bodies};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -35,7 +35,7 @@ pub static INFO: PassInfo = PassInfo {
         default: OptionValue::Switch(false),
     }],
     // Sums are rounded in the type after the conversion.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule reorder_convert_reduce_add
 

@@ -22,14 +22,14 @@
 use super::accumulation::{Reduced, Reorder, add_like, is_element_of_state, loop_bodies};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op};
-use hlo_passes::{Keeps, PassInfo, Rewrites};
+use hlo_passes::{PassInfo, Preservation, Rewrites};
 
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reorder-reduce-transpose",
     summary: "in loops, move transposes from after a reduce-scatter to before it",
     // Sums are rounded in the type after the conversion.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule reorder_reduce_transpose
 

@@ -22,7 +22,7 @@ use hlo_passes::support::combiner::{identity, parameter_number};
 use hlo_passes::support::constants::{integer_bytes, splat};
 use hlo_passes::support::expander::{Emitter, expand_all};
 use hlo_passes::support::layouts::relaid;
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -33,7 +33,7 @@ pub static INFO: PassInfo = PassInfo {
         summary: "maximum length of scans whose initial carry is not neutral; 0: no limit",
         default: OptionValue::Count(0),
     }],
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule associative_scan_rewriter
 

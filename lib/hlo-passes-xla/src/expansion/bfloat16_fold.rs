@@ -10,13 +10,13 @@
 use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 use hlo_passes::support::rewrite::{Cx, Pattern};
-use hlo_passes::{Keeps, PassInfo};
+use hlo_passes::{PassInfo, Preservation};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bfloat16-fold",
     summary: "fold conversions from and to bf16 into products and convolutions",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule bfloat16_fold
 

@@ -8,13 +8,13 @@
 
 use hlo_ir::{Module, Op};
 use hlo_passes::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS};
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "change-op-data-type",
     summary: "compute products and convolutions of one element type in another type",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     options: &[
         OptionInfo {
             name: "from",

@@ -10,13 +10,13 @@
 
 use hlo_ir::{Family, Module, Op};
 use hlo_passes::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS, is_arithmetic};
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "element_type_converter",
     summary: "compute and move elements of one float type in another type",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     options: &[
         OptionInfo {
             name: "from",

@@ -11,7 +11,7 @@
 
 use hlo_ir::{ElementType, Module, Op};
 use hlo_passes::support::retype::{Retype, is_arithmetic, is_modular};
-use hlo_passes::{Keeps, PassInfo, Rewrites};
+use hlo_passes::{PassInfo, Preservation, Rewrites};
 
 /// Defines one registry entry per type.
 macro_rules! normalizations {
@@ -20,7 +20,7 @@ macro_rules! normalizations {
         pub static $info: PassInfo = PassInfo {
             name: concat!("float-normalization-", $name),
             summary: concat!("perform arithmetic on ", $name, " in a wider type"),
-            keeps: Keeps::$keeps,
+            keeps: Preservation::$keeps,
             example: concat!(
                 "HloModule float_normalization\n\nENTRY e {\n  x = ", $name, "[4] parameter(0)\n  y = ",
                 $name, "[4] parameter(1)\n  ROOT s = ", $name, "[4] add(x, y)\n}\n",

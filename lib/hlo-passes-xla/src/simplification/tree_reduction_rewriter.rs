@@ -25,7 +25,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_passes::support::combiner::{binary_combiner, identity, rounds_in_between};
 use hlo_passes::support::expander::{Emitter, expand_all};
 use hlo_passes::support::fusions::fused_computations;
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -36,7 +36,7 @@ pub static INFO: PassInfo = PassInfo {
         summary: "number of elements to combine along a dimension in each step (at least 2)",
         default: OptionValue::Count(32),
     }],
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule tree_reduction_rewriter
 

@@ -14,7 +14,7 @@
 
 use crate::support::combiner::binary_combiner;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{Keeps, PassInfo, Rewrites};
+use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::accumulation::{is_accumulated_wide, sums_and_products};
 use hlo_ir::attr::{ReduceAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
 use hlo_ir::build::Build;
@@ -24,7 +24,7 @@ use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "accumulation_upcaster",
     summary: "compute sums and products of narrow floats in scatters and reductions in f32, rounded once",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule accumulation_upcaster
 

@@ -10,7 +10,7 @@
 
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::BatchNormAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
@@ -19,7 +19,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "batchnorm_expander",
     summary: "replace batch normalisations and their gradients by arithmetic",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule batchnorm_expander
 

@@ -9,7 +9,7 @@
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
@@ -18,7 +18,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 pub static INFO: PassInfo = PassInfo {
     name: "cholesky_expander",
     summary: "replace Cholesky factorisations by loops",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule cholesky_expander
 

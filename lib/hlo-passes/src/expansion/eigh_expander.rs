@@ -19,7 +19,7 @@
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX_TYPE, Steps};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
@@ -28,7 +28,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "eigh_expander",
     summary: "replace the custom call Eigh by loops of Jacobi rotations",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule eigh_expander
 

@@ -10,7 +10,7 @@
 //! Functions of complex numbers follow W. Kahan, "Branch Cuts for Complex Elementary Functions".
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::{ElementType, InstrId, Op};
 use std::f64::consts::LN_2;
@@ -19,7 +19,7 @@ use std::f64::consts::LN_2;
 pub static INFO: PassInfo = PassInfo {
     name: "elementary-function-expander",
     summary: "replace inverse and hyperbolic functions, erf and mulhi by operations that every backend has",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule elementary_function_expander
 

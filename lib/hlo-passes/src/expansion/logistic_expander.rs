@@ -8,7 +8,7 @@
 //! negative real part, the formula is `exp(x) / (1 + exp(x))`, which does not overflow.
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::{ElementType, InstrId, Op};
 
@@ -16,7 +16,7 @@ use hlo_ir::{ElementType, InstrId, Op};
 pub static INFO: PassInfo = PassInfo {
     name: "logistic-expander",
     summary: "replace logistic(x) by 1 / (1 + exp(-x))",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule logistic_expander
 

@@ -15,7 +15,7 @@
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::INDEX_TYPE;
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
@@ -24,7 +24,7 @@ use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "qr_expander",
     summary: "replace the custom calls Qr and ProductOfElementaryHouseholderReflectors by loops",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule qr_expander
 

@@ -13,7 +13,7 @@
 //! affects the result.
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, RaggedDotAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
@@ -22,7 +22,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 pub static INFO: PassInfo = PassInfo {
     name: "ragged-dot-rewriter",
     summary: "replace ragged products by products of whole matrices and masks",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule ragged_dot_rewriter
 

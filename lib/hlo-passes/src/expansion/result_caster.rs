@@ -10,14 +10,14 @@
 
 use crate::support::retype::{holds, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "result_caster",
     summary: "compute products in the type of their operands, then convert to a narrower result type",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule result_caster
 

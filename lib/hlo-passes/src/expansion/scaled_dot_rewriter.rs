@@ -11,14 +11,14 @@
 //! The operands are multiplied by their scales in `f32`, or in `f64` if that type occurs.
 
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scaled-dot-rewriter",
     summary: "replace scaled products by products of operands multiplied by their scales",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule scaled_dot_rewriter
 

@@ -10,7 +10,7 @@
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{ComparisonDirection, TransposeKind};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op};
@@ -19,7 +19,7 @@ use hlo_ir::{InstrId, Op};
 pub static INFO: PassInfo = PassInfo {
     name: "triangular_solve_expander",
     summary: "replace triangular solves by loops",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule triangular_solve_expander
 

@@ -92,12 +92,12 @@ pub fn expand_custom_partitions(
     let calls: Vec<InstrId> = every.filter(|&i| is_of(module, i, partitioner)).collect();
     let Some(&first) = calls.first() else { return Ok(false) };
     let (namer, channels) = (ComputationNamer::new(module), Channels::of(module));
-    let mut inserting = Inserting { namer, channels, module, at: first };
+    let mut inserting = ProgramInserter { namer, channels, module, at: first };
     for &id in &calls {
         inserting.at = id;
         inserting.expand(devices, partitioner).map_err(|e| match e {
-            Wrong::Sharding(diag) => diag,
-            Wrong::Call(why) => {
+            ExpansionError::Sharding(diag) => diag,
+            ExpansionError::Call(why) => {
                 Diag::error(why).at(inserting.module.span(id), "this call can't be partitioned")
             }
         })?;
@@ -112,14 +112,14 @@ pub fn expand_custom_partitions(
 }
 
 /// The reason why a call was not expanded.
-enum Wrong {
+enum ExpansionError {
     /// An invalid sharding.
     Sharding(Diag),
     /// An error of the call or of its replacement.
     Call(String),
 }
 
-impl From<String> for Wrong {
+impl From<String> for ExpansionError {
     fn from(why: String) -> Self {
         Self::Call(why)
     }
@@ -150,14 +150,14 @@ fn cuts(shape: &Shape, shardings: &[Sharding], devices: usize) -> Result<Vec<Til
 }
 
 /// The tile assignments of the operands and the result of a call, leaf by leaf.
-struct Ends {
+struct CallTilings {
     operands: Vec<TileAssignment>,
     result: Vec<TileAssignment>,
     /// The shardings that the program requires for the result.
     wanted: Vec<ShardingKind>,
 }
 
-impl Ends {
+impl CallTilings {
     /// Checks that a module takes a device's parts of the operands and returns its part of the result.
     fn check(&self, module: &Module, operands: &[&Shape], result: &Shape) -> Result<(), String> {
         let (parameters, root) = module.entry_shapes();
@@ -194,14 +194,14 @@ fn part(whole: &Shape, cut: &TileAssignment) -> Shape {
 }
 
 /// Inserts the program of one device into a module, in place of an instruction.
-struct Inserting<'m> {
+struct ProgramInserter<'m> {
     module: &'m mut Module,
     namer: ComputationNamer,
     channels: Channels,
     at: InstrId,
 }
 
-impl Build for Inserting<'_> {
+impl Build for ProgramInserter<'_> {
     fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         self.module.add_like(self.at, shape, op, operands.iter().copied())
     }
@@ -211,14 +211,14 @@ impl Build for Inserting<'_> {
     }
 }
 
-impl Inserting<'_> {
+impl ProgramInserter<'_> {
     /// Replaces the call.
-    fn expand(&mut self, devices: usize, partitioner: &dyn CustomPartitioner) -> Result<(), Wrong> {
+    fn expand(&mut self, devices: usize, partitioner: &dyn CustomPartitioner) -> Result<(), ExpansionError> {
         let (module, id) = (&*self.module, self.at);
         let operands = module[id].operands.to_vec();
         let is_static = |shape: &Shape| shape.as_array().is_some_and(|a| a.is_static());
-        let placed = |id: InstrId| -> Result<Placed, Wrong> {
-            let kinds = tilings(module, id, devices).map_err(Wrong::Sharding)?;
+        let placed = |id: InstrId| -> Result<Placed, ExpansionError> {
+            let kinds = tilings(module, id, devices).map_err(ExpansionError::Sharding)?;
             let shape = module[id].shape.clone();
             let is_result = !operands.contains(&id);
             let parts = shape.as_tuple().filter(|_| is_result).unwrap_or(std::slice::from_ref(&shape));
@@ -238,7 +238,7 @@ impl Inserting<'_> {
         let shapes: Vec<Shape> = call.operands.iter().map(|o| o.shape.clone()).collect();
         let partitioned = partitioner.partition(&call)?;
         let result = module[id].shape.clone();
-        let ends = Ends {
+        let ends = CallTilings {
             wanted: call.result.sharding.leaves().iter().map(|one| one.kind.clone()).collect(),
             operands: cuts(&Shape::tuple(shapes), &partitioned.operands, devices)?,
             result: cuts(&result, std::slice::from_ref(&partitioned.result), devices)?,
@@ -251,7 +251,7 @@ impl Inserting<'_> {
         self.insert(&partitioned, &ends)
     }
 
-    fn insert(&mut self, partitioned: &Partitioned, ends: &Ends) -> Result<(), Wrong> {
+    fn insert(&mut self, partitioned: &Partitioned, ends: &CallTilings) -> Result<(), ExpansionError> {
         let mut parts = Vec::with_capacity(ends.operands.len());
         for (o, cut) in self.module[self.at].operands.clone().into_iter().zip(&ends.operands) {
             let shape = self.shape_of(o);
@@ -287,7 +287,7 @@ impl Inserting<'_> {
 
     /// Converts a device's part of a result to an array of the whole program, in the sharding that the
     /// program requires.
-    fn of_all(&mut self, shape: Shape, made: InstrId, ends: &Ends, number: usize) -> InstrId {
+    fn of_all(&mut self, shape: Shape, made: InstrId, ends: &CallTilings, number: usize) -> InstrId {
         let kind = ends.result.get(number).map_or(ShardingKind::Replicated, TileAssignment::to_kind);
         let whole = self.call("SPMDShardToFullShape", shape.clone(), made, kind.clone());
         match ends.wanted.get(number) {

@@ -42,16 +42,16 @@ impl Factor {
 }
 
 /// The factor of each dimension of a value, if any.
-pub(super) type Walk = Vec<Option<usize>>;
+pub(super) type DimensionFactors = Vec<Option<usize>>;
 
 /// The factors of an operation, and the factors of the dimensions of its operands and result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Factors {
     pub(super) factors: Vec<Factor>,
     /// The factors of the dimensions of each operand.
-    pub(super) operands: Vec<Walk>,
+    pub(super) operands: Vec<DimensionFactors>,
     /// The factors of the dimensions of the result, or of each array of a tuple.
-    pub(super) result: Walk,
+    pub(super) result: DimensionFactors,
 }
 
 impl Factors {
@@ -94,7 +94,7 @@ impl Factors {
             if axes.len() != array.rank() {
                 return None;
             }
-            let mut walk = Walk::new();
+            let mut walk = DimensionFactors::new();
             for (axis, &size) in axes.iter().zip(&array.dims) {
                 walk.push(match *axis {
                     Axis::Along(along) if along.is_same() && first.dims.get(along.dim) == Some(&size) => {
@@ -159,7 +159,7 @@ impl Factors {
 
     /// Converts the tile assignment of a value to a partition of the factors. Dimensions without a factor
     /// that can be split are not split.
-    pub(super) fn lift(&self, walk: &Walk, tiling: &TileAssignment) -> TileAssignment {
+    pub(super) fn lift(&self, walk: &DimensionFactors, tiling: &TileAssignment) -> TileAssignment {
         let from: Vec<Option<usize>> = (0..self.factors.len())
             .map(|f| {
                 let d = walk.iter().position(|&w| w == Some(f));

@@ -5,7 +5,7 @@
 //! array. If a dimension is a product of factors (`[ij]`), the first factor is the outermost. The attribute
 //! `num_batch_dims` contains the number of batch dimensions, with which all operands and results begin.
 
-use super::factors::{Factor, Factors, Kind, Walk};
+use super::factors::{DimensionFactors, Factor, Factors, Kind};
 use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const BATCH_ATTRIBUTE: &str = "num_batch_dims";
 
 /// Returns the factors of a custom call, and the factors of the dimensions of each result. The first of these
 /// equals [`Factors::result`].
-pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk>)> {
+pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<DimensionFactors>)> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let attributes = &module[id].common.as_ref()?.frontend_attributes;
     let written = attributes.get(RULE_ATTRIBUTE).and_then(|text| Rule::parse(text.as_str()?));
@@ -31,10 +31,12 @@ pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk
 }
 
 /// Returns factors for the leading dimensions of all arrays.
-fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
+fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<DimensionFactors>)> {
     let factors = batch.iter().map(|&size| Factor { size, kind: Kind::Kept, runs: None }).collect();
-    let walk = |dims: &Dims| -> Walk { (0..dims.len()).map(|d| (d < batch.len()).then_some(d)).collect() };
-    let walks: Vec<Walk> = results.iter().map(walk).collect();
+    let walk = |dims: &Dims| -> DimensionFactors {
+        (0..dims.len()).map(|d| (d < batch.len()).then_some(d)).collect()
+    };
+    let walks: Vec<DimensionFactors> = results.iter().map(walk).collect();
     let operands = operands.iter().map(walk).collect();
     Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
 }
@@ -106,7 +108,7 @@ impl Rule {
 
     /// Returns the factors, and the factors of the dimensions of each result. Returns `None` if the rule does
     /// not match the arrays.
-    fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
+    fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<DimensionFactors>)> {
         let fits = |mapping: &[Vec<Vec<usize>>], arrays: &[Dims]| {
             mapping.len() == arrays.len()
                 && mapping.iter().zip(arrays).all(|(dims, array)| {
@@ -124,7 +126,7 @@ impl Rule {
         if !fits(&self.operands, operands) || !fits(&self.results, results) {
             return None;
         }
-        let mut known = vec![Walked::default(); self.sizes.len()];
+        let mut known = vec![FactorUses::default(); self.sizes.len()];
         for (dims, of_result) in
             self.operands.iter().map(|dims| (dims, false)).chain(self.results.iter().map(|dims| (dims, true)))
         {
@@ -147,10 +149,10 @@ impl Rule {
             let size = self.sizes[f];
             factors.push(Factor { size, kind, runs: walked.leads.then_some(size) });
         }
-        let walk = |dims: &Vec<Vec<usize>>| -> Walk {
+        let walk = |dims: &Vec<Vec<usize>>| -> DimensionFactors {
             dims.iter().map(|of_dim| of_dim.first().and_then(|&f| numbers[f])).collect()
         };
-        let walks: Vec<Walk> = self.results.iter().map(walk).collect();
+        let walks: Vec<DimensionFactors> = self.results.iter().map(walk).collect();
         let operands = self.operands.iter().map(walk).collect();
         Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
     }
@@ -158,7 +160,7 @@ impl Rule {
 
 /// How dimensions use a factor.
 #[derive(Clone, Default)]
-struct Walked {
+struct FactorUses {
     /// Number of dimensions of which it is the first or only factor.
     dimensions: usize,
     /// Whether a result uses it.

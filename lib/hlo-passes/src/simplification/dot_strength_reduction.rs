@@ -12,7 +12,7 @@
 //! algebraic simplifier has this rewrite as an option of this name.)
 
 use crate::support::rewrite::{Cx, Pattern, index};
-use crate::{Keeps, PassInfo};
+use crate::{PassInfo, Preservation};
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
@@ -21,7 +21,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 pub static INFO: PassInfo = PassInfo {
     name: "dot-strength-reduction",
     summary: "replace products of vectors by sums of elementwise products",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     patterns: &[PATTERNS],
     example: "\
 HloModule dot_strength_reduction

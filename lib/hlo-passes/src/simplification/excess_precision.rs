@@ -17,7 +17,7 @@
 
 use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
-use crate::{Keeps, PassInfo, Rewrites};
+use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Moves, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
@@ -26,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 pub static INFO: PassInfo = PassInfo {
     name: "excess-precision",
     summary: "compute chains of bf16 and f16 operations in f32, and round only at the end",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule excess_precision
 

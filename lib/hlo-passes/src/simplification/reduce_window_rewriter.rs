@@ -25,7 +25,7 @@
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
-use crate::{Keeps, OptionInfo, OptionValue, PassInfo};
+use crate::{OptionInfo, OptionValue, PassInfo, Preservation};
 use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};
@@ -39,7 +39,7 @@ pub static INFO: PassInfo = PassInfo {
         summary: "whether to rewrite only reductions along fewer than 8 lines (compiled code does the others in linear time)",
         default: OptionValue::Switch(false),
     }],
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule reduce_window_rewriter
 

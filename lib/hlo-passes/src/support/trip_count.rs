@@ -23,7 +23,7 @@ pub struct TripCount {
 
 /// Returns how often the body of a `while` runs, or `None` if this is not known.
 pub fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
-    let counted = Counted::of(module, id)?;
+    let counted = LoopParts::of(module, id)?;
     counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
 }
 
@@ -31,7 +31,7 @@ pub fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
 /// element and the value added in each iteration, if both are constants. The added value is the
 /// representative nearest to zero.
 pub fn courses(module: &Module, id: InstrId) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
-    let counted = Counted::of(module, id)?;
+    let counted = LoopParts::of(module, id)?;
     Some(move |element, ty| counted.course(element, ty))
 }
 
@@ -45,7 +45,7 @@ const MAX_ITERATION_INSTRUCTIONS: usize = 32;
 const MAX_DEPTH: usize = 8;
 
 /// The parts of a loop.
-struct Counted<'m> {
+struct LoopParts<'m> {
     module: &'m Module,
     init: InstrId,
     condition: ComputationId,
@@ -62,7 +62,7 @@ enum Term {
     Element(usize, i128),
 }
 
-impl<'m> Counted<'m> {
+impl<'m> LoopParts<'m> {
     fn of(module: &'m Module, id: InstrId) -> Option<Self> {
         let Op::While(a) = &module[id].op else { return None };
         let parameter = |c: ComputationId| match module.parameters(c)[..] {

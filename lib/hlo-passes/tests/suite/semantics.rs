@@ -11,7 +11,7 @@ use hlo_ir::attr::ShardingKind;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op, Shape};
-use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun};
+use hlo_passes::{Observer, PIPELINES, PassInfo, PassRun, Preservation};
 use hlo_testing::generate::{Options, Program, Style, program, related};
 use hlo_testing::{Numbers, values};
 use std::collections::{BTreeMap, HashMap};
@@ -303,11 +303,11 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
     for pass in passes().iter().filter(|p| !left_out(p.name)) {
         let agree = match pass.keeps {
             _ if LEAVES_ROUNDINGS_OUT.contains(&pass.name) => Agree::NotAtAll,
-            Keeps::Values => rounded,
-            Keeps::Bits => Agree::Exactly,
+            Preservation::Values => rounded,
+            Preservation::Bits => Agree::Exactly,
         };
         // Sums over devices may be computed in another order, or first within other groups.
-        let between_devices = devices > 1 && pass.keeps == Keeps::Values;
+        let between_devices = devices > 1 && pass.keeps == Preservation::Values;
         if !REORDERS_SUMS.contains(&pass.name) && !between_devices {
             check(name, &module, pass.name, special, agree, (observer, &mut known));
         } else {

@@ -6,7 +6,7 @@ use crate::fault::{Fault, Result};
 use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use crate::sys::{Handle, List, MemoryLayout, args::*};
-use crate::task::Maker;
+use crate::task::TaskReference;
 use hlo_client::Buffer as Array;
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -129,12 +129,12 @@ pub fn copy_to_memory(a: &mut BufferCopyToMemory) -> Result {
 fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
     let copied = |array: &Array| -> Result<Array> { Ok(Array::from_slice(array.bytes()?, array.shape())?) };
     let value = match buffer.value()? {
-        Value::Here(array) => Value::Here(copied(&array)?),
-        Value::Later(pending) => {
-            let copy = Pending::by(Maker::default());
+        Value::Ready(array) => Value::Ready(copied(&array)?),
+        Value::Pending(pending) => {
+            let copy = Pending::by(TaskReference::default());
             let made = copy.clone();
             pending.then(move |array| made.keep(array.as_ref().map_err(Clone::clone).and_then(copied)));
-            Value::Later(copy)
+            Value::Pending(copy)
         }
     };
     let copy = Buffer::new(buffer.platform.clone(), memory, buffer.element_type, buffer.dims.clone(), value);
@@ -208,8 +208,8 @@ fn scatter(bytes: &[u8], host: &Strided, to: *mut u8) -> Result {
 /// Calls `body` with an array: at once, or once the array is ready.
 fn when_there(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
     match buffer.value()? {
-        Value::Here(array) => Ok(Event::Over(body(&array))),
-        Value::Later(pending) => {
+        Value::Ready(array) => Ok(Event::Over(body(&array))),
+        Value::Pending(pending) => {
             let over: Arc<Promise<()>> = Arc::default();
             let done = over.clone();
             pending.then(move |array| {

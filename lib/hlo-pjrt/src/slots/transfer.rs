@@ -8,7 +8,7 @@ use crate::layouts::Order;
 use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use crate::sys::{Handle, MemoryLayout, args::*};
-use crate::task::Maker;
+use crate::task::TaskReference;
 use hlo_client::Buffer as Array;
 use hlo_ir::{AlignedBytes, Dims, ElementType, Literal, Shape};
 use stable_deref_trait::StableDeref;
@@ -17,7 +17,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Memory of the caller that an array uses.
-struct Lent {
+struct BorrowedMemory {
     data: *const u8,
     size: usize,
     /// Called when the memory is not needed any more.
@@ -25,13 +25,13 @@ struct Lent {
 }
 
 // SAFETY: the caller guarantees that the memory is not written until `end` is called.
-unsafe impl Send for Lent {}
+unsafe impl Send for BorrowedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Lent {}
+unsafe impl Sync for BorrowedMemory {}
 // SAFETY: the memory does not move when this value does.
-unsafe impl StableDeref for Lent {}
+unsafe impl StableDeref for BorrowedMemory {}
 
-impl Deref for Lent {
+impl Deref for BorrowedMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -43,7 +43,7 @@ impl Deref for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for BorrowedMemory {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
             end();
@@ -77,7 +77,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
         let end = Box::new(move || {
             over.keep(Ok(()));
         });
-        let array = lent(Lent { data, size, end: Some(end) }, &placed)?;
+        let array = lent(BorrowedMemory { data, size, end: Some(end) }, &placed)?;
         a.done_with_host_buffer = Handle::give(Event::Own(done));
         array
     } else {
@@ -86,7 +86,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
         a.done_with_host_buffer = Handle::give(Event::Over(Ok(())));
         array
     };
-    let value = Value::Here(array);
+    let value = Value::Ready(array);
     let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), value);
     a.buffer = Handle::give(buffer.in_order(order));
     Ok(())
@@ -142,7 +142,7 @@ fn value_of(ty: ElementType, byte: u8) -> u8 {
 ///
 /// # Errors
 /// There is no memory for the copy. In this case `end` is not called.
-fn lent(mut memory: Lent, shape: &Shape) -> Result<Array> {
+fn lent(mut memory: BorrowedMemory, shape: &Shape) -> Result<Array> {
     let Some(ty) = shape.as_array().map(|a| a.element_type) else {
         return Err(Fault::internal("internal error: no array"));
     };
@@ -199,10 +199,10 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     }
     let data = a.device_buffer_ptr.cast_const().cast::<u8>();
     let on_delete = OnDelete(a.on_delete, a.device_buffer_ptr, a.on_delete_arg);
-    let buffer = |array| Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array));
+    let buffer = |array| Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Ready(array));
     a.buffer = Handle::give(match order {
         Ok(order) => {
-            let memory = Lent { data, size, end: Some(Box::new(move || on_delete.call())) };
+            let memory = BorrowedMemory { data, size, end: Some(Box::new(move || on_delete.call())) };
             buffer(lent(memory, &order.shape(ty, dims))?).in_order(order)
         }
         Err(_) => {
@@ -223,7 +223,7 @@ pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> R
     // SAFETY: the caller passes a layout or null.
     let order = order(dims, ty, unsafe { a.layout.as_ref() })?;
     let array = Array::zeros(&order.shape(ty, dims))?;
-    let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array));
+    let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Ready(array));
     a.buffer = Handle::give(buffer.in_order(order));
     Ok(())
 }
@@ -238,9 +238,9 @@ pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
             fault.payloads.push((named.name.get()?.to_vec(), text.to_vec()));
         }
     }
-    let failed = Pending::by(Maker::default());
+    let failed = Pending::by(TaskReference::default());
     failed.clone().keep(Err(fault));
     let dims = a.dims.get()?.into();
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(failed)));
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Pending(failed)));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Coalescing: merges buffers so that they share memory.
 
-use super::live::{Interval, Life, Liveness, joined};
+use super::live::{Interval, LiveIntervals, Liveness, joined};
 use crate::{BufId, Buffers, Pin, Step};
 use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 
@@ -8,7 +8,7 @@ use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 #[derive(Clone, Debug)]
 pub struct Classes {
     parent: Vec<u32>,
-    lives: Vec<Life>,
+    lives: Vec<LiveIntervals>,
     bytes: Vec<u64>,
     pins: Vec<Pin>,
 }
@@ -75,13 +75,13 @@ impl Classes {
 
 /// Returns `None` if both are needed at the same time. They may overlap at the moment of a write if the step
 /// reads one of them softly and writes the other. Returns those moments.
-fn handovers(a: &Life, b: &Life) -> Option<Vec<u64>> {
+fn handovers(a: &LiveIntervals, b: &LiveIntervals) -> Option<Vec<u64>> {
     let (mut i, mut k) = (0, 0);
     let mut out = Vec::new();
     while let (Some(x), Some(y)) = (a.intervals.get(i), b.intervals.get(k)) {
         let (start, end) = (x.start.max(y.start), x.end.min(y.end));
         if start < end {
-            let taken = |from: &Life, ends: &Interval, begins: &Interval| {
+            let taken = |from: &LiveIntervals, ends: &Interval, begins: &Interval| {
                 ends.end == end && begins.start == start && from.soft.binary_search(&start).is_ok()
             };
             if end - start != 1 || !(taken(a, x, y) || taken(b, y, x)) {
@@ -99,7 +99,7 @@ fn handovers(a: &Life, b: &Life) -> Option<Vec<u64>> {
 }
 
 /// Two buffers to merge, and the number of bytes of copying that this saves.
-struct Wish {
+struct MergeCandidate {
     weight: u64,
     a: BufId,
     b: BufId,
@@ -135,19 +135,25 @@ fn wishes(
     steps: &[Step<BufId>],
     buffers: &Buffers,
     factor: u64,
-    copies: &mut Vec<Wish>,
-    overwrites: &mut Vec<Wish>,
+    copies: &mut Vec<MergeCandidate>,
+    overwrites: &mut Vec<MergeCandidate>,
 ) {
     let weigh = |bytes: u64| bytes.saturating_mul(factor);
     for step in steps {
         match step {
-            Step::Copy { from, to, bytes } => copies.push(Wish { weight: weigh(*bytes), a: *from, b: *to }),
+            Step::Copy { from, to, bytes } => {
+                copies.push(MergeCandidate { weight: weigh(*bytes), a: *from, b: *to })
+            }
             Step::Kernel(k) => {
                 for &result in &k.results {
                     let operands =
                         k.overwritable.iter().filter_map(|&i| k.operands.get(i).copied().flatten());
                     for a in operands {
-                        overwrites.push(Wish { weight: weigh(buffers[result].bytes), a, b: result });
+                        overwrites.push(MergeCandidate {
+                            weight: weigh(buffers[result].bytes),
+                            a,
+                            b: result,
+                        });
                     }
                 }
             }

@@ -22,7 +22,7 @@ pub struct Interval {
 
 /// The times at which one buffer is needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Life {
+pub struct LiveIntervals {
     /// The intervals in order. They neither overlap nor touch.
     pub intervals: Vec<Interval>,
     /// The write times at which another buffer may take over this one. An interval ends there only because
@@ -35,7 +35,7 @@ pub struct Life {
 #[derive(Clone, Debug)]
 pub struct Liveness {
     /// The lives, indexed by [`BufId::index`].
-    pub lives: Vec<Life>,
+    pub lives: Vec<LiveIntervals>,
 }
 
 /// The buffers that the steps of a loop read before writing them (`exposed`), and those that they always
@@ -51,7 +51,7 @@ pub fn liveness(steps: &[Step<BufId>], buffers: &Buffers) -> Liveness {
     let mut walk = Walk {
         time: 2 * count(steps),
         open: BTreeMap::new(),
-        lives: vec![Life::default(); buffers.len()],
+        lives: vec![LiveIntervals::default(); buffers.len()],
         exposed: HashMap::new(),
     };
     walk.summarize(steps);
@@ -127,7 +127,7 @@ struct Walk {
     /// The buffers that are needed now, with the ends of their intervals.
     open: BTreeMap<BufId, u64>,
     /// The lives so far. Intervals are collected from last to first.
-    lives: Vec<Life>,
+    lives: Vec<LiveIntervals>,
     /// The buffers that each loop reads before writing them, by the address of the loop's step.
     exposed: HashMap<*const Step<BufId>, HashSet<BufId>>,
 }

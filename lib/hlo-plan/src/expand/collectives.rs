@@ -31,7 +31,7 @@ fn outermost(shape: &Shape, d: Option<i64>) -> Shape {
 }
 
 /// The operation that a collective applies to the leaves of its operands.
-enum What {
+enum CollectiveAction {
     Exchange(Exchange),
     /// All-reduce with this computation.
     Reduce(ComputationId),
@@ -83,18 +83,20 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) -> Leaves {
         let (what, along) = match &self.module[id].op {
-            Op::AllReduce(a) | Op::AllReduceStart(a) => (What::Reduce(a.to_apply), None),
-            Op::ReduceScatter(a) => (What::ReduceScatter(a.to_apply), a.dimensions.first().copied()),
+            Op::AllReduce(a) | Op::AllReduceStart(a) => (CollectiveAction::Reduce(a.to_apply), None),
+            Op::ReduceScatter(a) => {
+                (CollectiveAction::ReduceScatter(a.to_apply), a.dimensions.first().copied())
+            }
             Op::AllGather(a) | Op::AllGatherStart(a) => {
-                (What::Exchange(Exchange::AllGather), a.dimensions.first().copied())
+                (CollectiveAction::Exchange(Exchange::AllGather), a.dimensions.first().copied())
             }
             Op::AllToAll(a) => match a.dimensions.first() {
-                Some(&d) => (What::Exchange(Exchange::AllToAll), Some(d)),
-                None => (What::Exchange(Exchange::AllToAllTuple), None),
+                Some(&d) => (CollectiveAction::Exchange(Exchange::AllToAll), Some(d)),
+                None => (CollectiveAction::Exchange(Exchange::AllToAllTuple), None),
             },
-            Op::CollectiveBroadcast(_) => (What::Exchange(Exchange::Broadcast), None),
+            Op::CollectiveBroadcast(_) => (CollectiveAction::Exchange(Exchange::Broadcast), None),
             Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) if a.slice_sizes.0.is_empty() => {
-                (What::Exchange(Exchange::Permute), None)
+                (CollectiveAction::Exchange(Exchange::Permute), None)
             }
             Op::RaggedAllToAll(_) => return self.ragged_rows(id, frame, steps),
             _ => {
@@ -107,11 +109,11 @@ impl Expander<'_> {
         let leaves = self.fresh(id, &shape);
         let results: Vec<BufId> = leaves.iter().flatten().copied().collect();
         match what {
-            What::Exchange(kind) => self.exchange_call(id, kind, operands, results, steps),
-            What::Reduce(c) => {
+            CollectiveAction::Exchange(kind) => self.exchange_call(id, kind, operands, results, steps),
+            CollectiveAction::Reduce(c) => {
                 self.combining_calls(id, "hlo_rt_all_reduce", (c, &types), (operands, results), steps);
             }
-            What::ReduceScatter(c) => {
+            CollectiveAction::ReduceScatter(c) => {
                 self.combining_calls(id, "hlo_rt_reduce_scatter", (c, &types), (operands, results), steps);
             }
         }

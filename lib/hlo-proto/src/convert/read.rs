@@ -435,7 +435,7 @@ pub(super) fn read_text_with<T>(
     read: impl FnOnce(&mut AttrReader<'_>) -> std::result::Result<T, AttrError>,
 ) -> Result<T> {
     let TextAttribute { name, value } = attribute;
-    let context = AttrContext { resolver: &Nothing, inline: &[] };
+    let context = AttrContext { resolver: &NoReferences, inline: &[] };
     let mut reader: AttrReader<'_> = Cursor::with_context(value, 0, context);
     let value = read(&mut reader).and_then(|value| reader.expect_end().map(|()| value));
     value.map_err(|e| {
@@ -445,15 +445,15 @@ pub(super) fn read_text_with<T>(
 }
 
 /// A resolver for attribute texts that do not refer to computations, shapes or literals.
-struct Nothing;
+struct NoReferences;
 
-impl Nothing {
+impl NoReferences {
     fn none<T>(what: &str) -> std::result::Result<T, AttrError> {
         Err(AttrError::says(Default::default(), format!("there is no {what} in this attribute")))
     }
 }
 
-impl Resolver for Nothing {
+impl Resolver for NoReferences {
     fn computation(&self, _: &str) -> Option<ComputationId> {
         None
     }

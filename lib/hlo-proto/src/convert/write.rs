@@ -259,14 +259,14 @@ pub(super) fn write_text_with(
 ) -> TextAttribute {
     let mut value = String::new();
     // Writing to a string does not fail.
-    let _ = write(&mut value, &Nameless);
+    let _ = write(&mut value, &NoNames);
     TextAttribute { name: name.to_owned(), value }
 }
 
 /// A writer of computation names for attributes that contain none.
-struct Nameless;
+struct NoNames;
 
-impl ComputationNames for Nameless {
+impl ComputationNames for NoNames {
     fn write_computation(&self, _: &mut dyn fmt::Write, _: ComputationId) -> fmt::Result {
         Ok(())
     }

@@ -111,7 +111,7 @@ unsafe impl Sync for Patches<'_> {}
 const MAX_MASKED_POSITIONS: usize = 8;
 
 /// The window positions of the pixels of a panel that are inside the input.
-struct Inside<const P: usize> {
+struct InputMasks<const P: usize> {
     /// The range of window positions inside the input, for each spatial dimension and pixel.
     each: [[[usize; 2]; P]; MAX_SPATIAL],
     /// The range that is inside the input for all pixels, for each spatial dimension.
@@ -121,7 +121,7 @@ struct Inside<const P: usize> {
     count: usize,
 }
 
-impl<const P: usize> Inside<P> {
+impl<const P: usize> InputMasks<P> {
     /// Returns a mask of the rows that are inside the input at position `w` of dimension `d`.
     fn rows(&self, d: usize, w: usize) -> u64 {
         let [from, to] = self.common[d];
@@ -186,10 +186,10 @@ impl Panels for Patches<'_> {
 }
 
 impl Patches<'_> {
-    fn panel<const P: usize>(&self, first: usize) -> (Inside<P>, Panel<P>) {
+    fn panel<const P: usize>(&self, first: usize) -> (InputMasks<P>, Panel<P>) {
         let (g, axes) = (self.g, &self.order.pixels);
         let count = g.pixels.saturating_sub(first).min(P);
-        let mut all = Inside {
+        let mut all = InputMasks {
             each: [[[0; 2]; P]; MAX_SPATIAL],
             common: [[0, usize::MAX]; MAX_SPATIAL],
             known: [[0; MAX_MASKED_POSITIONS]; MAX_SPATIAL],

@@ -1,7 +1,7 @@
 //! Translation of functions to computations, in the order callees first.
 
 use super::failure::{Failure, Result};
-use super::importer::{Held, Importer, Site};
+use super::importer::{ImportedValue, Importer, Site};
 use super::ops::chlo;
 use crate::tree::{Attribute, Block, Operation};
 use hlo_ir::build::Build;
@@ -135,7 +135,7 @@ impl<'t> Importer<'t> {
         if let Some(replicated) = self.replication(function, number)? {
             self.module.common_mut(parameter).parameter_replication = replicated;
         }
-        self.hold(value, Held::Instruction(parameter));
+        self.hold(value, ImportedValue::Instruction(parameter));
         Ok(())
     }
 

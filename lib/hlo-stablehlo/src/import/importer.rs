@@ -16,9 +16,9 @@ use std::fmt::Write;
 
 /// The representation of a value.
 #[derive(Clone, Copy)]
-pub enum Held<'t> {
+pub enum ImportedValue<'t> {
     /// The value is not defined so far.
-    Nothing,
+    Undefined,
     /// An instruction.
     Instruction(InstrId),
     /// A constant. It is created in each computation that uses it.
@@ -83,7 +83,7 @@ pub struct Importer<'t> {
     /// The generator of names for computations.
     pub names: ComputationNamer,
     diags: Vec<Diag>,
-    values: Vec<Held<'t>>,
+    values: Vec<ImportedValue<'t>>,
     constants: HashMap<(ComputationId, ValueId), InstrId>,
     next_number: u64,
     name: String,
@@ -106,7 +106,7 @@ impl<'t> Importer<'t> {
             manual_axes: Vec::new(),
             names: ComputationNamer::new(&Module::default()),
             diags: Vec::new(),
-            values: vec![Held::Nothing; tree.value_count()],
+            values: vec![ImportedValue::Undefined; tree.value_count()],
             constants: HashMap::new(),
             next_number: 1,
             name: String::new(),
@@ -154,14 +154,14 @@ impl<'t> Importer<'t> {
     /// Returns the instruction that represents a value in the current computation. `user` is the operation
     /// that uses it.
     pub fn value(&mut self, user: &Operation, value: ValueId) -> Result<InstrId> {
-        match self.values.get(value.index()).copied().unwrap_or(Held::Nothing) {
-            Held::Instruction(id) if self.module[id].parent == self.site.computation => Ok(id),
-            Held::Constant(constant) => self.constant_here(value, constant),
-            Held::Broken => Err(Failure::Reported),
-            Held::Instruction(_) => {
+        match self.values.get(value.index()).copied().unwrap_or(ImportedValue::Undefined) {
+            ImportedValue::Instruction(id) if self.module[id].parent == self.site.computation => Ok(id),
+            ImportedValue::Constant(constant) => self.constant_here(value, constant),
+            ImportedValue::Broken => Err(Failure::Reported),
+            ImportedValue::Instruction(_) => {
                 user.fail("it uses a value that is not of its own computation, and no constant")
             }
-            Held::Nothing => user.fail("it uses a value that is not defined before it"),
+            ImportedValue::Undefined => user.fail("it uses a value that is not defined before it"),
         }
     }
 
@@ -196,22 +196,22 @@ impl<'t> Importer<'t> {
     }
 
     /// Returns the representation of a value in any computation.
-    pub fn held(&self, value: ValueId) -> Held<'t> {
-        self.values.get(value.index()).copied().unwrap_or(Held::Nothing)
+    pub fn held(&self, value: ValueId) -> ImportedValue<'t> {
+        self.values.get(value.index()).copied().unwrap_or(ImportedValue::Undefined)
     }
 
     /// Sets the representation of a value and returns the previous one.
-    pub fn hold(&mut self, value: ValueId, held: Held<'t>) -> Held<'t> {
+    pub fn hold(&mut self, value: ValueId, held: ImportedValue<'t>) -> ImportedValue<'t> {
         match self.values.get_mut(value.index()) {
             Some(slot) => std::mem::replace(slot, held),
-            None => Held::Nothing,
+            None => ImportedValue::Undefined,
         }
     }
 
     /// Marks the results of an operation as broken.
     pub fn give_up(&mut self, op: &Operation) {
         for &result in &op.results {
-            self.hold(result, Held::Broken);
+            self.hold(result, ImportedValue::Broken);
         }
     }
 
@@ -221,7 +221,7 @@ impl<'t> Importer<'t> {
             return op.fail(format!("it has one result, but {} are named", op.results.len()));
         };
         self.annotate(id);
-        self.hold(result, Held::Instruction(id));
+        self.hold(result, ImportedValue::Instruction(id));
         Ok(())
     }
 
@@ -234,7 +234,7 @@ impl<'t> Importer<'t> {
         }
         for (index, &result) in op.results.iter().enumerate() {
             let element = self.tuple_element(op, tuple, index)?;
-            self.hold(result, Held::Instruction(element));
+            self.hold(result, ImportedValue::Instruction(element));
         }
         Ok(())
     }

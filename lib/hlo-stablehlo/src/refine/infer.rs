@@ -73,7 +73,7 @@ impl Refiner<'_> {
 
     /// Returns the shapes of the results, by translating only this operation.
     fn shapes_by_translation(&self, op: &Operation) -> Result<Vec<Shape>> {
-        let mut alone = Alone { from: &self.new, tree: Tree::new(), values: HashMap::new() };
+        let mut alone = SingleOperation { from: &self.new, tree: Tree::new(), values: HashMap::new() };
         let mut operations = Vec::new();
         let mut arguments = Vec::new();
         for outside in values_from_outside(op) {
@@ -125,13 +125,13 @@ fn values_from_outside(op: &Operation) -> Vec<ValueId> {
 }
 
 /// A tree that contains a single operation of another tree.
-struct Alone<'a> {
+struct SingleOperation<'a> {
     from: &'a Tree,
     tree: Tree,
     values: HashMap<ValueId, ValueId>,
 }
 
-impl Alone<'_> {
+impl SingleOperation<'_> {
     fn value(&mut self, of: ValueId) -> ValueId {
         let (from, tree) = (self.from, &mut self.tree);
         *self.values.entry(of).or_insert_with(|| tree.add_value(from.type_of(of).clone()))

@@ -44,13 +44,13 @@ pub struct TensorOutput<'b> {
 #[derive(Debug, Default)]
 pub struct Target<'b> {
     indices: Vec<IndexExpression>,
-    written: Option<Written<'b>>,
+    written: Option<WrittenElements<'b>>,
     /// The location of a second write, which is an error.
     again: Option<&'static Location<'static>>,
 }
 
 #[derive(Debug)]
-struct Written<'b> {
+struct WrittenElements<'b> {
     indices: Vec<IndexExpression>,
     aggregation: Aggregation,
     elements: Elements<'b>,
@@ -64,7 +64,7 @@ impl<'b> Target<'b> {
             return;
         }
         let indices = std::mem::take(&mut self.indices);
-        self.written = Some(Written { indices, aggregation, elements, at });
+        self.written = Some(WrittenElements { indices, aggregation, elements, at });
     }
 
     /// Writes the maximum of the values for each element: `O[i] >= …` in Tile.
@@ -160,7 +160,7 @@ impl<'b> TensorOutput<'b> {
         (value, warnings.into_iter().map(|d| unplaced(d).note(format!("at {at}"))).collect())
     }
 
-    fn check(&self, written: Option<&Written<'b>>) -> Result<(), Diag> {
+    fn check(&self, written: Option<&WrittenElements<'b>>) -> Result<(), Diag> {
         if written.is_none() {
             return Err(Diag::error("the TensorOutput is never written").with_code(code::TILE_NO_CONTRACTION));
         }
@@ -175,7 +175,7 @@ impl<'b> TensorOutput<'b> {
         Ok(())
     }
 
-    fn contract(self, written: Option<Written<'b>>) -> Result<(Value<'b>, Vec<Diag>), Diag> {
+    fn contract(self, written: Option<WrittenElements<'b>>) -> Result<(Value<'b>, Vec<Diag>), Diag> {
         let too_large = || {
             let message = "a number of an index is too large, or an index is divided by 0";
             Diag::error(message).with_code(code::TILE_SIZE)

@@ -1,7 +1,7 @@
 //! Calls of functions in the file and of built-in functions.
 
 use super::arithmetic::{ONE_LINE, Placed};
-use super::calls::Given;
+use super::calls::CallArgument;
 use super::lens::lens;
 use super::lists::values_of;
 use super::{Evaluator, Frame, name_of, proposed, unsuitable};
@@ -117,7 +117,11 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// Evaluates arguments. A list after `*` is expanded.
-    fn arguments(&mut self, frame: &Frame<'b>, arguments: &[Argument]) -> Result<Vec<Given<'b>>, Diag> {
+    fn arguments(
+        &mut self,
+        frame: &Frame<'b>,
+        arguments: &[Argument],
+    ) -> Result<Vec<CallArgument<'b>>, Diag> {
         let mut out = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let values = self.elements(frame, std::slice::from_ref(&argument.value))?;
@@ -129,7 +133,7 @@ impl<'b> Evaluator<'b, '_> {
     fn builtin(
         &mut self,
         builtin: &Builtin,
-        arguments: Vec<Given<'b>>,
+        arguments: Vec<CallArgument<'b>>,
         span: Span,
     ) -> Result<Value<'b>, Diag> {
         match builtin.name {
@@ -262,7 +266,7 @@ fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
 }
 
 /// Returns the values of arguments. A single list argument is expanded.
-pub(super) fn listed(arguments: Vec<Given<'_>>) -> Vec<Placed<'_>> {
+pub(super) fn listed(arguments: Vec<CallArgument<'_>>) -> Vec<Placed<'_>> {
     let all: Vec<Placed<'_>> = arguments.into_iter().map(|(_, v, s)| (v, s)).collect();
     if let [(value, span)] = &all[..]
         && let Some(list) = values_of(value)
@@ -281,7 +285,7 @@ fn operand_names(function: Function) -> Vec<&'static str> {
 pub(super) fn positional<'b>(
     function: &str,
     parameters: &[&str],
-    arguments: Vec<Given<'b>>,
+    arguments: Vec<CallArgument<'b>>,
     span: Span,
 ) -> Result<Arguments<'b>, Diag> {
     let names: Vec<&str> = parameters.iter().map(|p| p.trim_end_matches('?')).collect();

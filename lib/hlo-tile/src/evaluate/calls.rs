@@ -17,14 +17,14 @@ use hlo_ir::rules::code;
 const MAX_CALL_DEPTH: usize = 64;
 
 /// An argument of a call: the parameter name if there is one, the value, and its span.
-pub(crate) type Given<'b> = (Option<Name>, Value<'b>, Span);
+pub(crate) type CallArgument<'b> = (Option<Name>, Value<'b>, Span);
 
 impl<'b, 'f> Evaluator<'b, 'f> {
     /// Calls a function and returns its result. Parameters without an argument get their defaults.
     pub(crate) fn call(
         &mut self,
         id: FunctionId,
-        mut arguments: Vec<Given<'b>>,
+        mut arguments: Vec<CallArgument<'b>>,
         from: Option<Span>,
     ) -> Result<Value<'b>, Diag> {
         let called = self.units.function(id);
@@ -86,7 +86,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
     fn bound_arguments(
         &mut self,
         id: FunctionId,
-        arguments: Vec<Given<'b>>,
+        arguments: Vec<CallArgument<'b>>,
         from: Span,
     ) -> Result<Frame<'b>, Diag> {
         let called = self.units.function(id);

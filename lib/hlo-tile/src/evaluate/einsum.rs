@@ -4,7 +4,7 @@
 //! later tensors.
 
 use super::arithmetic::Placed;
-use super::calls::Given;
+use super::calls::CallArgument;
 use super::{Evaluator, unsuitable};
 use crate::contraction::{Access, Contraction, contract};
 use crate::error::error;
@@ -83,11 +83,11 @@ impl Formula {
 }
 
 /// A tensor, the letters of its dimensions, and its span.
-type Lettered<'b> = (Hlo<'b>, Vec<char>, Span);
+type LabeledTensor<'b> = (Hlo<'b>, Vec<char>, Span);
 
 impl<'b> Evaluator<'b, '_> {
     /// Evaluates `einsum(formula, tensors…)`.
-    pub(super) fn einsum(&mut self, arguments: Vec<Given<'b>>, span: Span) -> Result<Value<'b>, Diag> {
+    pub(super) fn einsum(&mut self, arguments: Vec<CallArgument<'b>>, span: Span) -> Result<Value<'b>, Diag> {
         if let Some((Some(name), ..)) = arguments.iter().find(|(name, ..)| name.is_some()) {
             let message = format!("`einsum` has no parameter `{}`", name.text);
             return Err(error(code::TILE_CALL, name.span, message, "a formula and tensors are expected"));
@@ -126,7 +126,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// Returns the size of the dimension of each letter. It must be the same in all tensors.
-    fn sizes_of_letters(&self, lettered: &[Lettered<'b>]) -> Result<BTreeMap<char, i64>, Diag> {
+    fn sizes_of_letters(&self, lettered: &[LabeledTensor<'b>]) -> Result<BTreeMap<char, i64>, Diag> {
         let mut sizes: BTreeMap<char, (i64, Span)> = BTreeMap::new();
         for (tensor, letters, place) in lettered {
             let shape = self.shape_of(*tensor, *place)?;
@@ -162,7 +162,7 @@ impl<'b> Evaluator<'b, '_> {
     /// Sums the elements of one tensor, or the products of elements of two tensors.
     fn product(
         &mut self,
-        operands: &[Lettered<'b>],
+        operands: &[LabeledTensor<'b>],
         result: &[char],
         sizes: &BTreeMap<char, i64>,
         span: Span,

@@ -2,18 +2,18 @@
 
 use super::arithmetic::{ONE_LINE, Placed};
 use super::builtins::{listed, positional};
-use super::calls::Given;
+use super::calls::CallArgument;
 use super::{Evaluator, proposed, unsuitable};
 use crate::ast::Name;
 use crate::error::error;
-use crate::value::{Output, Value, Written};
+use crate::value::{ElementwiseAggregation, Output, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::rc::Rc;
 
-type Arguments<'b> = Vec<Given<'b>>;
+type Arguments<'b> = Vec<CallArgument<'b>>;
 
 /// The methods of tensors.
 const OF_TENSORS: [&str; 2] = ["bind_dims", "use"];
@@ -217,11 +217,11 @@ impl<'b> Evaluator<'b, '_> {
         aggregation: Aggregation,
         (value, place): Placed<'b>,
         span: Span,
-    ) -> Result<Written<'b>, Diag> {
+    ) -> Result<ElementwiseAggregation<'b>, Diag> {
         match value {
             Value::Elements(combination, operands) => {
                 let metadata = self.metadata(span);
-                Ok(Written { aggregation, combination, operands, span, metadata })
+                Ok(ElementwiseAggregation { aggregation, combination, operands, span, metadata })
             }
             other => Err(unsuitable(place, "elements of tensors", &other).note(ONE_LINE)),
         }

@@ -18,7 +18,7 @@ pub(crate) use lens::Lens;
 
 use crate::ast::{Expr, File, Function};
 use crate::error::error;
-use crate::known::Notes;
+use crate::known::KnownValues;
 use crate::library;
 use crate::scope::{FunctionId, Units};
 use crate::value::{Indices, Value};
@@ -44,7 +44,7 @@ pub(crate) struct Evaluator<'b, 'f> {
     /// Warnings about likely mistakes.
     pub(crate) warnings: Vec<Diag>,
     /// The values of the names in the function.
-    pub(crate) known: Notes<'b>,
+    pub(crate) known: KnownValues<'b>,
     statements: usize,
     /// The active calls, the outermost first.
     calls: Vec<FunctionId>,
@@ -70,7 +70,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             units: Units::new(name, text, file),
             indices: Indices::default(),
             warnings: Vec::new(),
-            known: Notes::default(),
+            known: KnownValues::default(),
             statements: 0,
             calls: Vec::new(),
             named: HashSet::new(),

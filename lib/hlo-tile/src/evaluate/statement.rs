@@ -3,7 +3,7 @@
 use super::{Evaluator, Frame, name_of, unsuitable};
 use crate::ast::{Binary, Expr, ExprKind, Statement, StatementKind};
 use crate::error::error;
-use crate::value::{Output, Value, Written};
+use crate::value::{ElementwiseAggregation, Output, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::diag::Diag;
@@ -172,7 +172,8 @@ impl<'b> Evaluator<'b, '_> {
         }
         state.written = Some((indices, target.span));
         let metadata = self.metadata(span);
-        state.contraction = Some(Rc::new(Written { aggregation, combination, operands, span, metadata }));
+        state.contraction =
+            Some(Rc::new(ElementwiseAggregation { aggregation, combination, operands, span, metadata }));
         Ok(())
     }
 

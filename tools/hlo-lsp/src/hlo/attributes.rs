@@ -1,6 +1,6 @@
 //! The names and descriptions of attributes: of an opcode, of every instruction, of a module.
 
-use hlo_ir::attr::{Attrs as _, Field, Inside, Presence};
+use hlo_ir::attr::{Attrs as _, BraceContents, Field, Presence};
 use hlo_ir::{CommonField, Header, Opcode};
 
 /// An attribute for display in an editor.
@@ -15,7 +15,7 @@ pub struct Attribute {
     /// The possible values, if they are a few words.
     pub words: &'static [&'static str],
     /// The possible contents of the braces of its value.
-    pub inside: Inside,
+    pub inside: BraceContents,
 }
 
 impl From<&Field> for Attribute {

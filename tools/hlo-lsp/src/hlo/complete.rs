@@ -6,7 +6,7 @@ use super::hover::{element_type, takes};
 use super::index::Part;
 use crate::completion::{List, MAX_NAMES};
 use crate::symbols::shortened;
-use hlo_ir::attr::Inside;
+use hlo_ir::attr::BraceContents;
 use hlo_ir::{Arity, ElementType, Opcode};
 use hlo_parser::outline::{Expected, Outline, Role, expected_at_end, open_brackets};
 use lsp_types::{CompletionItemKind, CompletionList};
@@ -189,8 +189,8 @@ impl List<'_> {
     }
 
     /// Adds a name with `=`. Braces follow if their contents are known.
-    fn field(&mut self, name: &str, detail: &str, inside: Inside, order: usize) {
-        let braces = self.snippets && inside.braces && inside != Inside::NO_NAMES;
+    fn field(&mut self, name: &str, detail: &str, inside: BraceContents, order: usize) {
+        let braces = self.snippets && inside.braces && inside != BraceContents::NO_NAMES;
         let new = format!("{name}={}", if braces { "{$0}" } else { "" });
         self.add(name, CompletionItemKind::PROPERTY, detail, new, order);
     }
@@ -203,7 +203,7 @@ impl List<'_> {
         let mut around = None;
         for bracket in brackets.get(1..).unwrap_or_default() {
             if let Some(field) = around {
-                inside = inside.part(text(field)).unwrap_or(Inside::NO_NAMES);
+                inside = inside.part(text(field)).unwrap_or(BraceContents::NO_NAMES);
             }
             if !bracket.is_brace || !inside.braces {
                 return;
@@ -224,7 +224,7 @@ impl List<'_> {
             self.add(word, CompletionItemKind::KEYWORD, a.name, (*word).to_owned(), self.items.len());
         }
         for field in unwritten(inside.fields) {
-            let part = inside.part(field).unwrap_or(Inside::NO_NAMES);
+            let part = inside.part(field).unwrap_or(BraceContents::NO_NAMES);
             self.field(field, a.name, part, self.items.len());
         }
     }

@@ -10,7 +10,7 @@ mod rename;
 mod semantic;
 mod symbols;
 
-use crate::check::{Found, modules};
+use crate::check::{PartDiagnostic, modules};
 use crate::facts::Facts;
 use crate::language::{Definition, Occurrence, Reading};
 use crate::semantic::Word;
@@ -97,7 +97,7 @@ impl Reading for Source {
 }
 
 /// Returns all diagnostics of a file.
-pub fn check(text: &str) -> Vec<Found> {
+pub fn check(text: &str) -> Vec<PartDiagnostic> {
     modules(text, check_module)
 }
 

@@ -4,7 +4,7 @@ mod complete;
 mod outline;
 mod scan;
 
-use crate::check::{Found, modules};
+use crate::check::{PartDiagnostic, modules};
 use crate::facts::Facts;
 use crate::language::{Definition, Occurrence, Reading};
 use crate::semantic::Word;
@@ -211,7 +211,7 @@ fn described(info: &dialect::OperationInfo) -> String {
 }
 
 /// Returns all diagnostics of a file.
-pub fn check(text: &str) -> Vec<Found> {
+pub fn check(text: &str) -> Vec<PartDiagnostic> {
     modules(text, check_module)
 }
 

@@ -1,6 +1,6 @@
 //! Checks a file: its syntax, and the specialization of its functions.
 
-use crate::check::{Checked, Found, MAX_DIAGNOSTICS, guarded};
+use crate::check::{Checked, MAX_DIAGNOSTICS, PartDiagnostic, guarded};
 use crate::facts::Facts;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_instruction_within};
@@ -24,7 +24,7 @@ pub fn check(name: &str, text: &str) -> Checked {
         Ok(tile) => of_functions(&tile, &mut facts),
         Err(diag) => vec![diag],
     };
-    Checked { found: diags.iter().map(|diag| Found::new(0, text, diag)).collect(), facts }
+    Checked { found: diags.iter().map(|diag| PartDiagnostic::new(0, text, diag)).collect(), facts }
 }
 
 /// Returns the diagnostics of the functions of a file, in the order of the text.

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::blocks::BlockAccumulators;
-use super::plan::{Inside, Loops};
+use super::plan::{ElementStrategy, Loops};
 use crate::builder::{Binary, Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::kernels::body::KernelSpec;
@@ -160,11 +160,11 @@ impl<'c> Writer<'_, '_, 'c> {
         };
         let level = &interior.levels()[innermost];
         let most = |bounds: [V<'c>; 2], variables: &mut Vec<V<'c>>| match inside {
-            Inside::Unrolled => b.for_loop(bounds[0], bounds[1], 1, |x| {
+            ElementStrategy::Unrolled => b.for_loop(bounds[0], bounds[1], 1, |x| {
                 variables[innermost] = x;
                 self.unrolled(interior, variables)
             }),
-            Inside::Strips(lanes) => {
+            ElementStrategy::Strips(lanes) => {
                 self.strips(interior, *lanes, bounds, self.constant_count(level, part), variables)
             }
         };

@@ -41,7 +41,7 @@ pub struct Loops {
     /// The loop nest.
     pub nest: Nest,
     /// The part of the loops in which elements are computed in vectors, and the way of computing them.
-    pub interior: Option<(Nest, Inside)>,
+    pub interior: Option<(Nest, ElementStrategy)>,
     /// The position of the result's element, as a function of the loop variables.
     pub output: Affine,
     /// The positions of the operands' elements.
@@ -57,7 +57,7 @@ pub struct Loops {
 
 /// The way of computing elements where neighbours have the same inner loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum ElementStrategy {
     /// Elements are computed one by one, without inner loops, so that the loop over the elements is the
     /// innermost.
     Unrolled,
@@ -206,10 +206,12 @@ impl Loops {
                 .is_some_and(|points| points <= MAX_UNROLLED);
         let (inside, worth) = match farthest {
             // LLVM can vectorise accesses with a small stride.
-            0..=4 if is_small => (Inside::Unrolled, if farthest > 1 { MAX_LANES } else { 2 * MAX_LANES }),
+            0..=4 if is_small => {
+                (ElementStrategy::Unrolled, if farthest > 1 { MAX_LANES } else { 2 * MAX_LANES })
+            }
             0..=1 => {
                 let lanes = 1 << count.min(most).ilog2();
-                (Inside::Strips(lanes), lanes)
+                (ElementStrategy::Strips(lanes), lanes)
             }
             _ => return 0,
         };
@@ -220,7 +222,7 @@ impl Loops {
     /// Returns the number of elements of a strip, or 0 without strips.
     pub fn lanes(&self) -> i64 {
         match self.interior {
-            Some((_, Inside::Strips(lanes))) => lanes,
+            Some((_, ElementStrategy::Strips(lanes))) => lanes,
             _ => 0,
         }
     }

@@ -100,7 +100,7 @@ fn write_fields(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[i32]) -> f
 
 /// Invalid references in the stack-frame tables, all of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dangling {
+pub struct DanglingReferences {
     /// The table that contains them.
     pub table: &'static str,
     /// The position in the table of the first invalid entry, from 0.
@@ -113,7 +113,7 @@ pub struct Dangling {
 
 impl StackFrames {
     /// Returns the invalid references in the tables, at most one entry per kind. Takes linear time.
-    pub fn dangling(&self) -> Vec<Dangling> {
+    pub fn dangling(&self) -> Vec<DanglingReferences> {
         let Self { file_names, function_names, file_locations, stack_frames } = self;
         let mut out = Vec::new();
         let mut check =
@@ -124,7 +124,7 @@ impl StackFrames {
                 let entries = if len == 1 { "entry" } else { "entries" };
                 let message =
                     format!("`{field}` names an entry of `{to}`, which has {len} {entries}: found {number}");
-                out.push(Dangling { table, entry, message, count: 1 + wrong.count() });
+                out.push(DanglingReferences { table, entry, message, count: 1 + wrong.count() });
             };
         let files = ("FileNames", file_names.len());
         check("FileLocations", "file_name_id", files, &mut file_locations.iter().map(|l| l.file));
@@ -138,7 +138,7 @@ impl StackFrames {
     }
 
     /// Returns the parents that are not frames.
-    fn dangling_parents(&self) -> Option<Dangling> {
+    fn dangling_parents(&self) -> Option<DanglingReferences> {
         let frames = Frame::table(self);
         let leads_nowhere = |f: &Option<Frame>| match f {
             Some(Frame { parent: None, .. }) => false,
@@ -152,11 +152,11 @@ impl StackFrames {
             "`parent_frame_id` is 1, or one more than the number of an entry of `StackFrames`, which has {}: found {found}",
             frames.len()
         );
-        Some(Dangling { table: "StackFrames", entry, message, count: 1 + wrong.count() })
+        Some(DanglingReferences { table: "StackFrames", entry, message, count: 1 + wrong.count() })
     }
 
     /// Returns the frames that are their own ancestors, one per cycle.
-    fn own_ancestors(&self) -> Option<Dangling> {
+    fn own_ancestors(&self) -> Option<DanglingReferences> {
         let frames = Frame::table(self);
         // The traversal that first visited each frame, from 1; 0 if none.
         let mut seen = vec![0; frames.len()];
@@ -179,7 +179,7 @@ impl StackFrames {
         }
         let &first = circles.first()?;
         let message = format!("frame {first} is called from itself, by way of `parent_frame_id`");
-        Some(Dangling { table: "StackFrames", entry: first - 1, message, count: circles.len() })
+        Some(DanglingReferences { table: "StackFrames", entry: first - 1, message, count: circles.len() })
     }
 }
 

@@ -5,12 +5,12 @@ use smallvec::SmallVec;
 
 /// The shapes of a copy's operand and result.
 #[derive(Clone)]
-pub(super) struct Copied {
+pub(super) struct CopyShapes {
     pub(super) before: ArrayShape,
     pub(super) after: ArrayShape,
 }
 
-impl Copied {
+impl CopyShapes {
     /// Returns the shapes if a bitcast to `result` runs before the copy instead of after it. Returns `None`
     /// if the bitcast does anything other than add or drop an outermost dimension of size 1, or exchange
     /// dimensions.

@@ -1,8 +1,8 @@
 //! Moves a copy down to where its value is back on the device.
 
 use super::Legalizer;
-use super::bitcasts::Copied;
-use super::paths::{At, move_after, move_before};
+use super::bitcasts::CopyShapes;
+use super::paths::{ValueLocation, move_after, move_before};
 use crate::support::host_memory::{MOVE_TO_DEVICE, moved, part_mut};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
@@ -11,13 +11,13 @@ use std::collections::HashSet;
 
 impl Legalizer {
     /// Moves a copy down. Returns false if it cannot, because not every place on the path is known.
-    pub(super) fn move_down(&mut self, module: &mut Module, copy: At) -> Result<bool, Diag> {
+    pub(super) fn move_down(&mut self, module: &mut Module, copy: ValueLocation) -> Result<bool, Diag> {
         let &[source] = &module[copy.0].operands[..] else { return Ok(false) };
         let (Some(before), Some(after)) = (module[source].shape.as_array(), module[copy.0].shape.as_array())
         else {
             return Ok(false);
         };
-        let shapes = Copied { before: before.clone(), after: after.clone() };
+        let shapes = CopyShapes { before: before.clone(), after: after.clone() };
         let Some(way) = self.way(module, copy, shapes)? else { return Ok(false) };
         for (at, shapes) in way {
             self.pass(module, copy.0, at, &shapes)?;
@@ -30,7 +30,12 @@ impl Legalizer {
 
     /// Returns all places on the path of a copy down. Each comes with the shapes of the copy's operand and
     /// result if the copy runs after it.
-    fn way(&self, module: &Module, copy: At, shapes: Copied) -> Result<Option<Vec<(At, Copied)>>, Diag> {
+    fn way(
+        &self,
+        module: &Module,
+        copy: ValueLocation,
+        shapes: CopyShapes,
+    ) -> Result<Option<Vec<(ValueLocation, CopyShapes)>>, Diag> {
         let mut out = Vec::new();
         let mut seen = HashSet::new();
         let mut work = vec![(copy, shapes)];
@@ -51,7 +56,7 @@ impl Legalizer {
                     // A reshape has its own layout, so a copy cannot move past it.
                     (Op::Reshape(_) | Op::Copy, _) => return Ok(None),
                     (Op::Slice(_) | Op::DynamicSlice(_), Some(result)) => {
-                        shapes = Copied {
+                        shapes = CopyShapes {
                             before: laid_out_as(result, &shapes.before),
                             after: laid_out_as(result, &shapes.after),
                         };
@@ -78,7 +83,13 @@ impl Legalizer {
     }
 
     /// Moves an instruction on the path before the copy.
-    fn pass(&mut self, module: &mut Module, copy: InstrId, at: At, shapes: &Copied) -> Result<(), Diag> {
+    fn pass(
+        &mut self,
+        module: &mut Module,
+        copy: InstrId,
+        at: ValueLocation,
+        shapes: &CopyShapes,
+    ) -> Result<(), Diag> {
         let id = at.0;
         set_layout(module, at, &shapes.before);
         if matches!(module[id].op, Op::Parameter(_)) {
@@ -97,7 +108,7 @@ impl Legalizer {
     }
 
     /// Sets a layout for an element of a loop's result, of its body's result and of its condition's state.
-    fn set_loop_layout(&self, module: &mut Module, at: At, like: &ArrayShape) {
+    fn set_loop_layout(&self, module: &mut Module, at: ValueLocation, like: &ArrayShape) {
         set_layout(module, at, like);
         let Op::While(a) = &module[at.0].op else { return };
         let (body, condition) = (a.body, a.condition);
@@ -140,7 +151,7 @@ impl Legalizer {
     }
 
     /// Inserts the copy after the `MoveToDevice`, which is moved directly after a slice.
-    fn end(&mut self, module: &mut Module, copy: InstrId, id: InstrId, shapes: &Copied) {
+    fn end(&mut self, module: &mut Module, copy: InstrId, id: InstrId, shapes: &CopyShapes) {
         let Some(annotation) = move_after(module, id) else { return };
         let parent = module[id].parent;
         let new = if annotation == id {
@@ -187,7 +198,7 @@ fn laid_out_as(shape: &ArrayShape, like: &ArrayShape) -> ArrayShape {
 }
 
 /// Sets the layout of an instruction's array, or of an element of its tuple, to that of another array.
-fn set_layout(module: &mut Module, (id, index): At, like: &ArrayShape) {
+fn set_layout(module: &mut Module, (id, index): ValueLocation, like: &ArrayShape) {
     let mut shape = module[id].shape.clone();
     if let Some(Shape::Array(a)) = part_mut(&mut shape, index.as_slice())
         && a.rank() == like.rank()

@@ -28,7 +28,7 @@ use crate::support::host_memory::{DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HO
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 use hlo_passes::{PassInfo, Rewrites};
-use paths::{At, Paths};
+use paths::{Paths, ValueLocation};
 use std::collections::HashSet;
 
 /// The pass's entry in the registry.
@@ -128,7 +128,7 @@ impl Legalizer {
 
     /// Returns the copies on the path down from a place, or `None` if a slice on the path does not lead to
     /// the device.
-    fn copies(&self, module: &mut Module, top: At) -> Option<Vec<At>> {
+    fn copies(&self, module: &mut Module, top: ValueLocation) -> Option<Vec<ValueLocation>> {
         let mut copies = Vec::new();
         let mut seen = HashSet::new();
         let mut work = vec![top];

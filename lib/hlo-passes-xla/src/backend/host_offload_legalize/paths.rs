@@ -6,7 +6,7 @@ use hlo_passes::support::constants::splat;
 use std::collections::HashSet;
 
 /// An instruction whose value is on the host, or the index of the element of its value that is.
-pub(super) type At = (InstrId, Option<usize>);
+pub(super) type ValueLocation = (InstrId, Option<usize>);
 
 /// The paths of values through a module.
 pub(super) struct Paths {
@@ -17,7 +17,7 @@ impl Paths {
     /// Returns where the buffer of an update begins. For any other instruction, returns the instruction
     /// itself. Returns `None` if the beginning is unknown, or if another update writes a value to the buffer
     /// that is not moved to the host.
-    pub(super) fn top(&self, module: &Module, start: InstrId) -> Option<At> {
+    pub(super) fn top(&self, module: &Module, start: InstrId) -> Option<ValueLocation> {
         let mut at = (start, None);
         if !matches!(module[start].op, Op::DynamicUpdateSlice) {
             return Some(at);
@@ -39,7 +39,7 @@ impl Paths {
     }
 
     /// Returns the place one instruction up, or the same place at the beginning of the path.
-    fn up(&self, module: &Module, (id, index): At) -> Option<At> {
+    fn up(&self, module: &Module, (id, index): ValueLocation) -> Option<ValueLocation> {
         let instr = &module[id];
         let first = || instr.operands.first().copied();
         match &instr.op {
@@ -67,7 +67,7 @@ impl Paths {
 
     /// Returns the places one instruction down, or `None` if the value reaches an instruction that the
     /// analysis does not support.
-    pub(super) fn down(&self, module: &Module, (id, index): At) -> Option<Vec<At>> {
+    pub(super) fn down(&self, module: &Module, (id, index): ValueLocation) -> Option<Vec<ValueLocation>> {
         let instr = &module[id];
         if module.users(id).is_empty() && module.is_root(id) && instr.parent != module.entry() {
             let &[caller] = self.flow.callers(instr.parent) else { return None };
@@ -119,7 +119,7 @@ impl Paths {
 }
 
 /// Returns the instructions that read an element of a tuple, or `None` if the tuple has other uses.
-fn elements(module: &Module, id: InstrId, index: usize) -> Option<Vec<At>> {
+fn elements(module: &Module, id: InstrId, index: usize) -> Option<Vec<ValueLocation>> {
     let mut out = Vec::new();
     for &user in module.users(id) {
         let Op::GetTupleElement(a) = &module[user].op else { return None };

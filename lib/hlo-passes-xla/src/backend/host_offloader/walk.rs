@@ -14,7 +14,7 @@ use std::collections::{HashSet, VecDeque};
 
 /// The instructions found on the path of a value.
 #[derive(Default)]
-struct Found {
+struct HostPath {
     /// The values to place in host memory.
     host: Vec<Part>,
     /// Moves to the host of values that are already there.
@@ -126,8 +126,8 @@ impl Offloader {
     }
 
     /// Finds the instructions that a value in host memory is passed on to.
-    fn follow(&mut self, module: &Module, start: &Part) -> Result<Found, Diag> {
-        let mut found = Found::default();
+    fn follow(&mut self, module: &Module, start: &Part) -> Result<HostPath, Diag> {
+        let mut found = HostPath::default();
         let mut seen = HashSet::new();
         let mut work = VecDeque::from([start.clone()]);
         while let Some(part) = work.pop_front() {

@@ -34,7 +34,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, InstrId, Module, Op, Opcode};
 use hlo_passes::support::device_groups::{MAX_DEVICES, reduction, whole_number};
 use hlo_passes::support::effects::control_dependent;
-use hlo_passes::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
+use hlo_passes::{OptionInfo, OptionValue, PassInfo, Preservation, Rewrites};
 use same_value::SameValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -55,7 +55,7 @@ pub static INFO: PassInfo = PassInfo {
         },
     ],
     // The same values are added in another order.
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule ar_crs_combiner, replica_count=2, num_partitions=2
 

@@ -120,7 +120,7 @@ struct Parts {
 }
 
 /// Combined parts that form a window.
-struct Found {
+struct WindowedParts {
     parts: Parts,
     /// The dimension of the window, and its dilation.
     along: (usize, i64),
@@ -134,7 +134,7 @@ struct Recognizer {
 
 impl Recognizer {
     /// Returns the window whose elements an instruction combines.
-    fn find(&self, module: &Module, id: InstrId) -> Option<Found> {
+    fn find(&self, module: &Module, id: InstrId) -> Option<WindowedParts> {
         let opcode = module[id].opcode();
         let ty = static_array(module, id)?.element_type;
         identity(opcode, ty)?;
@@ -236,8 +236,8 @@ impl Recognizer {
     }
 
     /// Emits the windowed reduction that replaces `id`.
-    fn reduce_window(&mut self, module: &mut Module, id: InstrId, found: &Found) -> Option<InstrId> {
-        let Found { parts, along: (dimension, step) } = found;
+    fn reduce_window(&mut self, module: &mut Module, id: InstrId, found: &WindowedParts) -> Option<InstrId> {
+        let WindowedParts { parts, along: (dimension, step) } = found;
         let result = static_array(module, id)?.clone();
         let source = static_array(module, parts.source)?.clone();
         let ty = result.element_type;
@@ -303,7 +303,7 @@ fn part_of(module: &Module, id: InstrId) -> Option<Parts> {
 }
 
 /// Combines parts, ordered along a dimension, into one window, if they are adjacent.
-fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<Found> {
+fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<WindowedParts> {
     let (first, rest) = all.split_first()?;
     let step = match all.iter().find_map(|p| p.along) {
         Some((_, step)) => step,
@@ -326,7 +326,7 @@ fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<Found> {
         count = count.checked_add(p.count)?;
     }
     let parts = Parts { count, ..first.clone() };
-    Some(Found { parts, along: (dimension, step) })
+    Some(WindowedParts { parts, along: (dimension, step) })
 }
 
 /// Returns whether both values are equal, or constants with the same bits.

@@ -44,7 +44,7 @@ pub(super) fn product(
     if !is_worth_it(module, &terms) || !terms.iter().all(plain) {
         return None;
     }
-    Maker { module, id, array: &array }.product(&terms)
+    ProductEmitter { module, id, array: &array }.product(&terms)
 }
 
 /// Returns whether the array is row-major, without further layout attributes.
@@ -170,13 +170,13 @@ impl Sum<'_> {
 }
 
 /// Emits the product that replaces the sum `id`.
-struct Maker<'m, 'a> {
+struct ProductEmitter<'m, 'a> {
     module: &'m mut Module,
     id: InstrId,
     array: &'a ArrayShape,
 }
 
-impl Maker<'_, '_> {
+impl ProductEmitter<'_, '_> {
     fn product(mut self, terms: &[Term]) -> Option<InstrId> {
         let weights: Option<Vec<Literal>> = terms.iter().map(|t| self.literal(&[t.weight])).collect();
         let weights = weights?;

@@ -21,7 +21,7 @@ pub(super) enum Node {
 
 /// Whether the later of two nodes may read a result of the earlier one directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direct {
+pub(super) enum DirectRead {
     Allowed,
     Refused,
 }
@@ -82,7 +82,7 @@ impl Order {
 
 /// The direction of a search.
 #[derive(Clone, Copy)]
-enum Towards {
+enum SearchDirection {
     Users,
     Operands,
 }
@@ -90,15 +90,15 @@ enum Towards {
 impl Plan<'_> {
     /// Merges `other` into `cluster` in the order. Returns false and changes nothing if another node would
     /// have to run both before and after the merged node.
-    pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: Direct) -> bool {
+    pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: DirectRead) -> bool {
         let cluster = Node::Cluster(cluster);
         let (first, last) = if self.order.place(cluster) < self.order.place(other) {
             (cluster, other)
         } else {
             (other, cluster)
         };
-        let Some(after) = self.between(first, last, Towards::Users, direct) else { return false };
-        let Some(before) = self.between(last, first, Towards::Operands, direct) else { return false };
+        let Some(after) = self.between(first, last, SearchDirection::Users, direct) else { return false };
+        let Some(before) = self.between(last, first, SearchDirection::Operands, direct) else { return false };
         let mut places: Vec<u32> =
             before.iter().chain(&after).chain([&first, &last]).map(|&n| self.order.place(n)).collect();
         places.sort_unstable();
@@ -115,7 +115,13 @@ impl Plan<'_> {
 
     /// Returns the nodes that are reachable from `from` and positioned between `from` and `to`, sorted by
     /// position. Returns `None` if one of them leads to `to`, or if the search exceeds its limit.
-    fn between(&self, from: Node, to: Node, towards: Towards, direct: Direct) -> Option<Vec<Node>> {
+    fn between(
+        &self,
+        from: Node,
+        to: Node,
+        towards: SearchDirection,
+        direct: DirectRead,
+    ) -> Option<Vec<Node>> {
         let ends = [self.order.place(from), self.order.place(to)];
         let inside = |n: Node| (ends[0].min(ends[1])..ends[0].max(ends[1])).contains(&self.order.place(n));
         let mut seen: HashSet<Node> = HashSet::new();
@@ -125,8 +131,8 @@ impl Plan<'_> {
         while let Some(node) = stack.pop() {
             edges.clear();
             match towards {
-                Towards::Users => self.users_of_node(node, &mut edges),
-                Towards::Operands => self.operands_of_node(node, &mut edges),
+                SearchDirection::Users => self.users_of_node(node, &mut edges),
+                SearchDirection::Operands => self.operands_of_node(node, &mut edges),
             }
             searched += edges.len();
             if searched > MAX_SEARCH_EDGES {
@@ -134,7 +140,7 @@ impl Plan<'_> {
             }
             for &next in &edges {
                 if next == to {
-                    if node == from && direct == Direct::Allowed {
+                    if node == from && direct == DirectRead::Allowed {
                         continue;
                     }
                     return None;

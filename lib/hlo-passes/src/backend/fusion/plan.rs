@@ -7,7 +7,7 @@
 
 use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
 use super::cost::{Cost, Role, element_count, is_duplicable, is_scalar_constant, role};
-use super::order::{Direct, Node, Order};
+use super::order::{DirectRead, Node, Order};
 use super::rows;
 use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
@@ -243,7 +243,7 @@ impl Plan<'_> {
         }
         let Some(admission) = cluster.admits(self.module, &self.roles, id, &here) else { return false };
         // Its other users then have to wait for the cluster.
-        if !self.unite(c, Node::Instruction(id), Direct::Allowed) {
+        if !self.unite(c, Node::Instruction(id), DirectRead::Allowed) {
             return false;
         }
         if let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) {
@@ -271,10 +271,9 @@ impl Plan<'_> {
         for &c in ids {
             let dims = self.cluster(c).map(|c| c.dims.clone()).unwrap_or_default();
             let alike = open.entry(dims).or_default();
-            let into = alike
-                .iter()
-                .copied()
-                .find(|&into| self.may_merge(into, c) && self.unite(into, Node::Cluster(c), Direct::Refused));
+            let into = alike.iter().copied().find(|&into| {
+                self.may_merge(into, c) && self.unite(into, Node::Cluster(c), DirectRead::Refused)
+            });
             match into {
                 Some(into) => self.merge(into, c),
                 None => {

@@ -33,7 +33,7 @@ pub(super) fn simplify(
 }
 
 /// The part of an argument that a branch uses.
-enum Keep {
+enum UsedPart {
     /// The tuple elements that are marked `true`.
     Elements(Vec<bool>),
     /// No part of an argument that is not a tuple.
@@ -41,7 +41,7 @@ enum Keep {
 }
 
 /// Returns which elements of its argument a computation uses, or `None` if it uses all of them.
-fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Option<Keep> {
+fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Option<UsedPart> {
     let parameter = match module.parameters(computation)[..] {
         [one] if module.has_root(computation) && module[computation].root() != one => one,
         _ => return None,
@@ -50,7 +50,7 @@ fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Optio
         return None;
     }
     let Some(parts) = module[parameter].shape.as_tuple() else {
-        return module.users(parameter).is_empty().then_some(Keep::Nothing);
+        return module.users(parameter).is_empty().then_some(UsedPart::Nothing);
     };
     let mut keep = vec![false; parts.len()];
     for &user in module.users(parameter) {
@@ -58,16 +58,16 @@ fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Optio
         *keep.get_mut(element)? |=
             !module.users(user).is_empty() || module[computation].root() == user || cx.pinned.contains(&user);
     }
-    keep.contains(&false).then_some(Keep::Elements(keep))
+    keep.contains(&false).then_some(UsedPart::Elements(keep))
 }
 
 /// Reduces the argument of branch `n` to the elements in `keep`.
-fn narrow(module: &mut Module, id: InstrId, n: usize, computation: ComputationId, keep: Keep) {
+fn narrow(module: &mut Module, id: InstrId, n: usize, computation: ComputationId, keep: UsedPart) {
     let &[parameter] = &module.parameters(computation)[..] else { return };
     let Some(&argument) = module[id].operands.get(n + 1) else { return };
     let keep = match keep {
-        Keep::Elements(keep) => keep,
-        Keep::Nothing => Vec::new(),
+        UsedPart::Elements(keep) => keep,
+        UsedPart::Nothing => Vec::new(),
     };
     let mut number = vec![0; keep.len()];
     let mut values = Vec::new();

@@ -107,12 +107,12 @@ fn sink_constants(
 
 /// The initial value and the next value of an element. Elements with equal pairs are equal. The next value is
 /// `None` if the body does not change the element.
-type Course = (InstrId, Option<InstrId>);
+type Recurrence = (InstrId, Option<InstrId>);
 
 /// Returns the elements that always equal an earlier one: they start with the same value and get the same
 /// next value. Each pair is (earlier element, element).
 fn equal_elements(module: &Module, found: &WhileLoop) -> Vec<(usize, usize)> {
-    let mut first: HashMap<Course, usize> = HashMap::new();
+    let mut first: HashMap<Recurrence, usize> = HashMap::new();
     let mut pairs = Vec::new();
     for element in 0..found.len {
         let (Some(initial), Some(next)) = (found.initial(module, element), found.next_value(module, element))

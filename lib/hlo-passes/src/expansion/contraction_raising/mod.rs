@@ -47,7 +47,7 @@ use hlo_ir::{InstrId, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-raising",
     summary: "replace contractions by equivalent products, convolutions, reductions and data movement",
-    keeps: crate::Keeps::Values,
+    keeps: crate::Preservation::Values,
     example: "\
 HloModule contraction_raising
 

@@ -14,7 +14,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// A window dimension that becomes an index dimension.
-struct Turned {
+struct ConvertedDimension {
     /// The number of the dimension in the updates.
     update: usize,
     array: usize,
@@ -38,8 +38,8 @@ pub(super) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let kept = window_dims(&attrs, array.rank());
     let pairs = attrs.update_window_dims.iter().zip(kept);
     let is_dynamic = |value: InstrId, d: usize| e.array(value).is_some_and(|a| a.is_dynamic_dim(d));
-    let turned: Vec<Turned> = pairs
-        .map(|(&update, array)| Turned { update: update as usize, array })
+    let turned: Vec<ConvertedDimension> = pairs
+        .map(|(&update, array)| ConvertedDimension { update: update as usize, array })
         .filter(|t| {
             let moves = attrs.scatter_dims_to_operand_dims.contains(&(t.array as i64));
             operands[n + 1..].iter().any(|&u| is_dynamic(u, t.update))
@@ -77,7 +77,7 @@ fn indices(
     e: &mut Emitter<'_>,
     attrs: &ScatterAttrs,
     operands: &[InstrId],
-    turned: &[Turned],
+    turned: &[ConvertedDimension],
     new: &mut ScatterAttrs,
 ) -> Option<InstrId> {
     let n = operands.len() / 2;
@@ -156,7 +156,7 @@ fn part(
 fn moved(
     e: &mut Emitter<'_>,
     operands: &[InstrId],
-    turned: &Turned,
+    turned: &ConvertedDimension,
     start: InstrId,
     along: usize,
 ) -> Option<InstrId> {

@@ -1,7 +1,7 @@
 //! Converts values between sums and summands.
 
 use super::linear::{is_sum, is_zero, passes_on, taken};
-use super::{Expansion, Said, lifted};
+use super::{Annotation, Expansion, lifted};
 use crate::partitioning::channels::{Groups, scattered};
 use crate::partitioning::factors::{Factors, Kind};
 use crate::partitioning::reshapes::reshaped;
@@ -171,7 +171,7 @@ impl Expansion<'_> {
 
     /// Returns the sharding of a leaf, from its annotation or that of the values it is passed on from.
     fn lies_as(&self, id: InstrId, leaf: usize, depth: usize) -> Option<TileAssignment> {
-        if let Said::Plain(tiling) = self.flow.said(id, leaf) {
+        if let Annotation::Plain(tiling) = self.flow.said(id, leaf) {
             return Some(tiling.clone());
         }
         let before = |id: InstrId, leaf: usize| self.lies_as(id, leaf, depth + 1);
@@ -280,7 +280,7 @@ impl Expansion<'_> {
     fn cut(&self, id: InstrId, factors: &Factors, combined: &[usize], groups: &Groups) -> Option<Cut> {
         let divides = |f: usize, count: i64| factors.factors[f].size % count == 0;
         for (&o, walk) in self.module[id].operands.iter().zip(&factors.operands) {
-            let Said::Plain(tiling) = self.flow.said(o, 0) else { continue };
+            let Annotation::Plain(tiling) = self.flow.said(o, 0) else { continue };
             let lifted = factors.lift(walk, tiling);
             let tiles: Vec<i64> = combined.iter().map(|&f| lifted.tiles()[f]).collect();
             let along = |p: &hlo_ir::attr::Place| combined.iter().map(|&f| p.tile[f]).collect();

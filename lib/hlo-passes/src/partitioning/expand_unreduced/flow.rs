@@ -17,9 +17,9 @@ pub(super) type State = Option<Rc<Summands>>;
 
 /// The annotation of a leaf.
 #[derive(Clone, Debug)]
-pub(super) enum Said {
+pub(super) enum Annotation {
     /// No annotation.
-    Nothing,
+    None,
     /// The sharding of the array itself.
     Plain(TileAssignment),
     /// The devices have summands.
@@ -38,7 +38,7 @@ pub(super) struct Node {
 /// The states of all values.
 pub(super) struct Flow {
     devices: usize,
-    said: HashMap<InstrId, Vec<Said>>,
+    said: HashMap<InstrId, Vec<Annotation>>,
     pub(super) nodes: HashMap<InstrId, Node>,
     /// The leaves of loop states that do not stay summands.
     plain: HashSet<(InstrId, usize)>,
@@ -62,8 +62,8 @@ impl Flow {
     }
 
     /// Returns the annotation of a leaf.
-    pub(super) fn said(&self, id: InstrId, leaf: usize) -> &Said {
-        self.said.get(&id).and_then(|leaves| leaves.get(leaf)).unwrap_or(&Said::Nothing)
+    pub(super) fn said(&self, id: InstrId, leaf: usize) -> &Annotation {
+        self.said.get(&id).and_then(|leaves| leaves.get(leaf)).unwrap_or(&Annotation::None)
     }
 
     /// Returns the states of a value that its users receive.
@@ -83,9 +83,9 @@ impl Flow {
 
     fn overruled(&self, id: InstrId, given: Vec<State>) -> Vec<State> {
         let one = |(n, state)| match self.said(id, n) {
-            Said::Nothing => state,
-            Said::Plain(_) => None,
-            Said::Summands(s) => match state {
+            Annotation::None => state,
+            Annotation::Plain(_) => None,
+            Annotation::Summands(s) => match state {
                 Some(own) if own == *s => Some(own),
                 _ => Some(s.clone()),
             },
@@ -122,7 +122,7 @@ impl Flow {
     /// Returns whether the call converts the devices' arrays to summands of an array of the whole program.
     fn is_whole_again(&self, module: &Module, id: InstrId) -> bool {
         target(module, id) == Some("SPMDShardToFullShape")
-            && matches!(self.said(id, 0), Said::Summands(_))
+            && matches!(self.said(id, 0), Annotation::Summands(_))
             && module[id].operands.first().is_some_and(|&o| self.wanted(o).iter().all(Option::is_none))
     }
 
@@ -134,7 +134,7 @@ impl Flow {
         let Some(Some(s)) = module[id].operands.first().and_then(|&o| self.wanted(o).first()) else {
             return false;
         };
-        let Said::Plain(own) = self.said(id, 0) else { return true };
+        let Annotation::Plain(own) = self.said(id, 0) else { return true };
         // Devices with different summands must be in different groups.
         let pairs: HashSet<(usize, usize)> = (0..self.devices)
             .filter_map(|device| Some((s.own.place(device)?.group, own.place(device)?.group)))
@@ -215,11 +215,11 @@ impl Flow {
 /// Returns whether any value of a module is annotated as summands.
 pub(super) fn has_summands(module: &Module, devices: usize) -> Result<bool, Diag> {
     let said = written(module, devices)?;
-    Ok(said.values().flatten().any(|s| matches!(s, Said::Summands(_))))
+    Ok(said.values().flatten().any(|s| matches!(s, Annotation::Summands(_))))
 }
 
 /// Returns the annotations of all instructions that have shardings.
-fn written(module: &Module, devices: usize) -> Result<HashMap<InstrId, Vec<Said>>, Diag> {
+fn written(module: &Module, devices: usize) -> Result<HashMap<InstrId, Vec<Annotation>>, Diag> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     let sharded = all.filter(|&id| module[id].sharding().is_some());
     sharded.map(|id| Ok((id, read(module, id, devices)?))).collect()
@@ -252,15 +252,15 @@ fn both(a: State, b: &State) -> State {
 }
 
 /// Returns the annotations of the leaves of an instruction.
-fn read(module: &Module, id: InstrId, devices: usize) -> Result<Vec<Said>, Diag> {
+fn read(module: &Module, id: InstrId, devices: usize) -> Result<Vec<Annotation>, Diag> {
     let summands = Summands::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))?;
     let leaves = module[id].shape.leaves();
     let one = |((tiling, summands), leaf): ((Option<TileAssignment>, Option<Summands>), _)| match (
         tiling, summands,
     ) {
-        (Some(_), Some(s)) if is_static(leaf) => Said::Summands(Rc::new(s)),
-        (Some(tiling), _) => Said::Plain(tiling),
-        (None, _) => Said::Nothing,
+        (Some(_), Some(s)) if is_static(leaf) => Annotation::Summands(Rc::new(s)),
+        (Some(tiling), _) => Annotation::Plain(tiling),
+        (None, _) => Annotation::None,
     };
     Ok(tilings(module, id, devices)?.into_iter().zip(summands).zip(leaves).map(one).collect())
 }

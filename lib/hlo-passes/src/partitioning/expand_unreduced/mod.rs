@@ -27,8 +27,8 @@ use super::sharding_propagation::hands_on_as_is;
 use crate::control_flow::flatten_call_graph::flatten_control_flow;
 use crate::simplification::dce::remove_unneeded;
 use crate::support::combiner::Combiners;
-use crate::{Keeps, PassInfo, Rewrites};
-use flow::{Flow, Said, State, has_summands};
+use crate::{PassInfo, Preservation, Rewrites};
+use flow::{Annotation, Flow, State, has_summands};
 use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Summands, TileAssignment};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 pub static INFO: PassInfo = PassInfo {
     name: "expand-unreduced",
     summary: "replace `unreduced` shardings by summands on each device, and collectives that add them",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule expand_unreduced, num_partitions=2
 
@@ -104,7 +104,7 @@ struct Expansion<'m> {
 }
 
 /// The form in which an instruction takes an operand.
-enum Taken {
+enum OperandForm {
     /// Unchanged.
     AsIs,
     /// In these states.
@@ -148,7 +148,7 @@ impl Expansion<'_> {
         }
         let root = self.module[self.module.entry()].root();
         let written = |n| match self.flow.said(root, n) {
-            Said::Summands(s) => Some(s.clone()),
+            Annotation::Summands(s) => Some(s.clone()),
             _ => None,
         };
         let leaves = self.module[root].shape.leaf_count();
@@ -181,16 +181,16 @@ impl Expansion<'_> {
 
     fn instruction(&mut self, id: InstrId) {
         let operands = self.module[id].operands.clone();
-        let taken: Vec<Taken> = (0..operands.len()).map(|n| self.taken(id, n)).collect();
+        let taken: Vec<OperandForm> = (0..operands.len()).map(|n| self.taken(id, n)).collect();
         for (n, (&o, taken)) in operands.iter().zip(taken).enumerate() {
             let now = self.now.get(&o).copied().unwrap_or(o);
             let new = match taken {
-                Taken::AsIs => now,
-                Taken::As(want) => {
+                OperandForm::AsIs => now,
+                OperandForm::As(want) => {
                     let have = self.flow.wanted(o).to_vec();
                     self.converted(now, &have, &want)
                 }
-                Taken::ForAll(summands) => self.for_all(now, &summands),
+                OperandForm::ForAll(summands) => self.for_all(now, &summands),
             };
             if new != o {
                 self.module.replace_operand(id, n, new);
@@ -206,7 +206,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the form in which an instruction takes an operand.
-    fn taken(&self, id: InstrId, n: usize) -> Taken {
+    fn taken(&self, id: InstrId, n: usize) -> OperandForm {
         let operands = &self.module[id].operands;
         let there = |n: usize| operands.get(n).is_some_and(|&o| matches!(self.flow.wanted(o), [Some(_)]));
         let given = self.flow.given(id);
@@ -215,22 +215,22 @@ impl Expansion<'_> {
                 let count = |&o: &InstrId| self.module[o].shape.leaf_count();
                 let start: usize = operands[..n].iter().map(count).sum();
                 let own = given.get(start..start + count(&operands[n])).unwrap_or_default();
-                return Taken::As(own.to_vec());
+                return OperandForm::As(own.to_vec());
             }
-            Op::While(_) => return Taken::As(given.to_vec()),
-            Op::Conditional(_) if n > 0 => return Taken::AsIs,
+            Op::While(_) => return OperandForm::As(given.to_vec()),
+            Op::Conditional(_) if n > 0 => return OperandForm::AsIs,
             Op::GetTupleElement(_) | Op::Call(_) | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
-                return Taken::AsIs;
+                return OperandForm::AsIs;
             }
             Op::CustomCall(_) if hands_on_as_is(self.module, id) || self.flow.is_own(self.module, id) => {
-                return Taken::AsIs;
+                return OperandForm::AsIs;
             }
             _ => {}
         }
         match (given, linear::taken(self.module, id, there)) {
-            ([Some(_)], Some(taken)) if taken.get(n) == Some(&true) => Taken::AsIs,
-            ([Some(own)], Some(_)) => Taken::ForAll(self.of_operand(id, n, own)),
-            _ => Taken::As(vec![None; self.module[operands[n]].shape.leaf_count()]),
+            ([Some(_)], Some(taken)) if taken.get(n) == Some(&true) => OperandForm::AsIs,
+            ([Some(own)], Some(_)) => OperandForm::ForAll(self.of_operand(id, n, own)),
+            _ => OperandForm::As(vec![None; self.module[operands[n]].shape.leaf_count()]),
         }
     }
 
@@ -246,15 +246,15 @@ impl Expansion<'_> {
 
     /// Writes the sharding of a value of which a leaf is summands or was annotated as summands.
     fn annotate(&mut self, id: InstrId, states: &[State], as_said_of: InstrId) {
-        let is_said = |n| matches!(self.flow.said(as_said_of, n), Said::Summands(_));
+        let is_said = |n| matches!(self.flow.said(as_said_of, n), Annotation::Summands(_));
         if !states.iter().enumerate().any(|(n, s)| s.is_some() || is_said(n)) {
             return;
         }
         let leaf = |(n, state): (usize, &State)| match (state, self.flow.said(as_said_of, n)) {
             (Some(summands), _) => summands.own.to_kind(),
-            (None, Said::Plain(tiling)) => tiling.to_kind(),
+            (None, Annotation::Plain(tiling)) => tiling.to_kind(),
             // The sharding of the whole value before it is converted to summands is left open.
-            (None, Said::Nothing | Said::Summands(_)) => ShardingKind::Unknown,
+            (None, Annotation::None | Annotation::Summands(_)) => ShardingKind::Unknown,
         };
         let mut leaves = states.iter().enumerate().map(leaf);
         let sharding = if self.module[id].shape.is_tuple() {
@@ -304,7 +304,7 @@ impl Expansion<'_> {
     /// sharding.
     fn converted_as_said(&mut self, id: InstrId, given: &[State], wanted: &[State]) -> InstrId {
         match (given, wanted, self.flow.said(id, 0)) {
-            ([Some(own)], [None], Said::Plain(tiling)) => {
+            ([Some(own)], [None], Annotation::Plain(tiling)) => {
                 let tiling = tiling.clone();
                 self.summed(id, own, Some(&tiling))
             }
@@ -318,7 +318,7 @@ impl Expansion<'_> {
 }
 
 /// Converts the summands of an array to a partition of the factors.
-fn lifted(factors: &Factors, walk: &super::factors::Walk, of: &Summands) -> Summands {
+fn lifted(factors: &Factors, walk: &super::factors::DimensionFactors, of: &Summands) -> Summands {
     let lifted = Summands { own: factors.lift(walk, &of.own), summed: factors.lift(walk, &of.summed) };
     lifted.or_whole(factors.factors.len())
 }

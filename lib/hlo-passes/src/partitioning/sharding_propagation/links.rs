@@ -1,6 +1,6 @@
 //! Finds the values that should be split alike, for each instruction.
 
-use crate::partitioning::factors::{Factors, Walk};
+use crate::partitioning::factors::{DimensionFactors, Factors};
 use crate::partitioning::reaches::near_factors;
 use crate::partitioning::sharding_rule;
 use hlo_ir::attr::ShardGroup;
@@ -18,7 +18,11 @@ pub(super) enum Link {
     /// The second is the reshaped first.
     Reshape(Leaf, Leaf),
     /// The dimensions of operands and results are indices of shared factors.
-    Loops { factors: Factors, results: Vec<(Leaf, Walk)>, operands: Vec<(Leaf, Walk)> },
+    Loops {
+        factors: Factors,
+        results: Vec<(Leaf, DimensionFactors)>,
+        operands: Vec<(Leaf, DimensionFactors)>,
+    },
 }
 
 /// When a link is applied. Data movement comes first, because shardings pass through it unchanged.
@@ -98,7 +102,7 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
     found.into_iter().map(|link| (Order::Moves, link)).collect()
 }
 
-fn loops(module: &Module, id: InstrId, factors: Factors, walks: Vec<Walk>) -> Link {
+fn loops(module: &Module, id: InstrId, factors: Factors, walks: Vec<DimensionFactors>) -> Link {
     let results = walks.into_iter().enumerate().map(|(n, walk)| ((id, n), walk)).collect();
     let walks = module[id].operands.iter().zip(&factors.operands);
     let operands = walks.map(|(&o, walk)| ((o, 0), walk.clone())).collect();

@@ -1,7 +1,7 @@
 //! The known shardings during propagation.
 
 use super::links::{Leaf, Link, Order, hands_on_as_is, leaf_count, links, shard_groups};
-use crate::partitioning::factors::{Factors, Walk, merged};
+use crate::partitioning::factors::{DimensionFactors, Factors, merged};
 use crate::partitioning::reshapes::reshaped;
 use crate::partitioning::tilings::tilings;
 use hlo_ir::attr::{PropagationAllowed, Sharding, ShardingKind, SingleSharding, TileAssignment};
@@ -162,12 +162,12 @@ impl State {
         &mut self,
         module: &Module,
         factors: &Factors,
-        results: &[(Leaf, Walk)],
-        operands: &[(Leaf, Walk)],
+        results: &[(Leaf, DimensionFactors)],
+        operands: &[(Leaf, DimensionFactors)],
         back: bool,
     ) -> bool {
         let all = results.iter().chain(operands);
-        let all: Vec<(Leaf, &Walk)> = all.map(|(leaf, walk)| (*leaf, walk)).collect();
+        let all: Vec<(Leaf, &DimensionFactors)> = all.map(|(leaf, walk)| (*leaf, walk)).collect();
         let mut says: Vec<(Reverse<usize>, bool, usize, TileAssignment)> = Vec::new();
         for (leaf, walk) in &all {
             if let Some(tiling) = self.known.get(leaf) {

@@ -10,7 +10,7 @@ use super::partial::Combine;
 use super::partitioner::Partitioner;
 use super::plan::shard_elements;
 use super::value::Part;
-use crate::partitioning::factors::{Factor, Factors, Kind, Walk, merged};
+use crate::partitioning::factors::{DimensionFactors, Factor, Factors, Kind, merged};
 use crate::partitioning::reaches::{Needed, Reach, reaches, written_at_indices};
 use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
@@ -257,7 +257,7 @@ fn cut_at_indices(op: &Op, factors: &mut Factors, parts: &[Part]) {
 
 /// Returns partitions that replace the split of a dimension that cannot be split by a split of another
 /// dimension. Devices exchange parts of their tiles, which sends less than gathering them.
-fn moved(factors: &Factors, walk: &Walk, tiling: &TileAssignment) -> Vec<TileAssignment> {
+fn moved(factors: &Factors, walk: &DimensionFactors, tiling: &TileAssignment) -> Vec<TileAssignment> {
     let kept = factors.lift(walk, tiling);
     let lost = |(d, f): (usize, &Option<usize>)| {
         (tiling.tiles()[d] > 1 && f.is_none_or(|f| kept.tiles()[f] == 1)).then_some(d)

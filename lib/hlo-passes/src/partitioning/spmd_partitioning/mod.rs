@@ -36,7 +36,7 @@ mod value;
 
 use super::tilings::{tilings, wrong};
 use crate::simplification::dce::remove_unneeded_and;
-use crate::{Keeps, PassInfo, Rewrites};
+use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::attr::{ShardingKind, TileAssignment};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
@@ -46,7 +46,7 @@ use partitioner::Partitioner;
 pub static INFO: PassInfo = PassInfo {
     name: "spmd-partitioning",
     summary: "turn the program for all devices into the program of one device, according to its shardings",
-    keeps: Keeps::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule spmd_partitioning, num_partitions=2
 

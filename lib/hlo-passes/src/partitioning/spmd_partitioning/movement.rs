@@ -1,6 +1,6 @@
 //! Constants, iotas, broadcasts, reshapes and reversals.
 
-use super::partitioner::{INDEX_TYPE, Partitioner, Remake};
+use super::partitioner::{INDEX_TYPE, Partitioner, Rematerialization};
 use super::value::{Part, Value};
 use crate::partitioning::reshapes::reshaped;
 use hlo_ir::attr::TileAssignment;
@@ -32,7 +32,7 @@ impl Partitioner<'_> {
     fn splat(&mut self, scalar: InstrId, shape: &ArrayShape, tiling: &TileAssignment) -> Part {
         let local = self.shard_shape(shape, tiling);
         let made = self.add(local, Op::broadcast([]), &[scalar]);
-        self.scope.remade.insert(made, Remake::Splat(scalar));
+        self.scope.remade.insert(made, Rematerialization::Splat(scalar));
         self.made(made, shape, tiling)
     }
 
@@ -51,7 +51,7 @@ impl Partitioner<'_> {
             return None;
         }
         let Some(Value::Array(made)) = self.by_factors(id) else { return None };
-        self.scope.remade.insert(made.id, Remake::Broadcast(Box::new(of), dims.clone()));
+        self.scope.remade.insert(made.id, Rematerialization::Broadcast(Box::new(of), dims.clone()));
         Some(Value::Array(made))
     }
 
@@ -61,7 +61,7 @@ impl Partitioner<'_> {
         let along = usize::try_from(along).ok().filter(|&d| d < shape.rank())?;
         let wanted = self.wanted(id).into_iter().next()?;
         let part = self.counted(&shape, &wanted, along);
-        self.scope.remade.insert(part.id, Remake::Count(along));
+        self.scope.remade.insert(part.id, Rematerialization::Count(along));
         Some(Value::Array(part))
     }
 

@@ -27,11 +27,11 @@ pub(super) struct Partitioner<'m> {
     pub(super) trying: bool,
     pub(super) scope: Scope,
     /// The plans found so far.
-    pub(super) plans: RefCell<HashMap<Way, Rc<Plan>>>,
+    pub(super) plans: RefCell<HashMap<ReshardingKey, Rc<Plan>>>,
 }
 
 /// The source and target shardings of a conversion, and the sizes of the array.
-pub(super) type Way = (TileAssignment, TileAssignment, Dims);
+pub(super) type ReshardingKey = (TileAssignment, TileAssignment, Dims);
 
 /// The state of the computation that is being built.
 pub(super) struct Scope {
@@ -54,12 +54,12 @@ pub(super) struct Scope {
     /// The cost of values that alternatives may avoid.
     pub(super) costs: HashMap<InstrId, f64>,
     /// The values that are emitted again for another sharding instead of being exchanged.
-    pub(super) remade: HashMap<InstrId, Remake>,
+    pub(super) remade: HashMap<InstrId, Rematerialization>,
 }
 
 /// How to emit a value again from something smaller.
 #[derive(Clone, Debug)]
-pub(super) enum Remake {
+pub(super) enum Rematerialization {
     /// By broadcasting a scalar.
     Splat(InstrId),
     /// As an iota along a dimension.

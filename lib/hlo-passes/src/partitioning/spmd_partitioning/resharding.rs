@@ -1,7 +1,7 @@
 //! Converts a value from one sharding to another.
 
 use super::collectives::groups_by;
-use super::partitioner::{INDEX_TYPE, Partitioner, Remake};
+use super::partitioner::{INDEX_TYPE, Partitioner, Rematerialization};
 use super::plan::{Plan, Step, plan};
 use super::value::Part;
 use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
@@ -65,19 +65,19 @@ impl Partitioner<'_> {
     }
 
     /// Emits a value again, in another sharding.
-    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: &Remake) -> Part {
+    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: &Rematerialization) -> Part {
         let key = (self.origin(part), to.clone());
         if let Some(&known) = self.scope.resharded.get(&key) {
             return Part { id: known, shape: part.shape.clone(), tiling: to.clone() };
         }
         let made = match remake {
-            Remake::Splat(scalar) => {
+            Rematerialization::Splat(scalar) => {
                 let local = self.shard_shape(&part.shape, to);
                 let id = self.add(local, Op::broadcast([]), &[*scalar]);
                 self.made(id, &part.shape, to)
             }
-            Remake::Count(along) => self.counted(&part.shape, to, *along),
-            Remake::Broadcast(of, dims) => {
+            Rematerialization::Count(along) => self.counted(&part.shape, to, *along),
+            Rematerialization::Broadcast(of, dims) => {
                 let of = self.reshard(of, &before_broadcast(to, dims));
                 let local = self.shard_shape(&part.shape, to);
                 let id = self.add(local, Op::broadcast(dims.iter().copied()), &[of.id]);
@@ -107,7 +107,9 @@ impl Partitioner<'_> {
             return 0.0;
         }
         match self.scope.remade.get(&self.origin(part)) {
-            Some(Remake::Broadcast(of, dims)) => return self.reshard_cost(of, &before_broadcast(to, dims)),
+            Some(Rematerialization::Broadcast(of, dims)) => {
+                return self.reshard_cost(of, &before_broadcast(to, dims));
+            }
             Some(_) => return 0.0,
             None => {}
         }

@@ -301,7 +301,7 @@ impl Plan {
     }
 
     /// Returns the vectors of the pixels of a class.
-    pub(super) fn across(&self, layout: &Layout, counts: &Index, width: usize) -> Across {
+    pub(super) fn across(&self, layout: &Layout, counts: &Index, width: usize) -> PixelVectorPlan {
         let last = self.rank - 1;
         let lines = counts[..last].iter().product::<usize>();
         let by_line = counts[last].div_ceil(width);
@@ -327,7 +327,7 @@ impl Plan {
         }
         vectors.input[last] = width;
         vectors.sums[last] = width as isize;
-        Across { stride, pitch: vectors.len() * width, vectors }
+        PixelVectorPlan { stride, pitch: vectors.len() * width, vectors }
     }
 
     /// Estimates the number of cycles per pixel.
@@ -376,7 +376,7 @@ impl Plan {
 }
 
 /// The vectors of pixels, and the layout of their sums.
-pub(super) struct Across {
+pub(super) struct PixelVectorPlan {
     /// The vectors. Either each line has its own vectors, or the vectors continue from one line to the next,
     /// across the elements between them in the packed input.
     pub(super) vectors: Places,

@@ -106,7 +106,7 @@ impl<'t> Importer<'t> {
                 a.dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect()
             });
             let first = self.add(shape, Op::slice(ranges), &[all]);
-            self.hold(op.result(index)?, crate::import::importer::Held::Instruction(first));
+            self.hold(op.result(index)?, crate::import::importer::ImportedValue::Instruction(first));
         }
         Ok(())
     }

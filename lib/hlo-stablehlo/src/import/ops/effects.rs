@@ -1,7 +1,7 @@
 //! Transfers between host and devices.
 
 use crate::import::failure::Result;
-use crate::import::importer::{Held, Importer};
+use crate::import::importer::{ImportedValue, Importer};
 use crate::import::shardings::tuple_of;
 use crate::tree::{Attribute, Operation};
 use hlo_ir::attr::{ChannelAttrs, InfeedAttrs, OptionalShape, OutfeedAttrs, Sharding};
@@ -31,11 +31,11 @@ impl Importer<'_> {
             let data = self.tuple_element(op, id, 0)?;
             for (index, &result) in results.iter().enumerate() {
                 let element = self.tuple_element(op, data, index)?;
-                self.hold(result, Held::Instruction(element));
+                self.hold(result, ImportedValue::Instruction(element));
             }
         }
         let token = self.tuple_element(op, id, 1)?;
-        self.hold(last, Held::Instruction(token));
+        self.hold(last, ImportedValue::Instruction(token));
         Ok(())
     }
 
@@ -94,17 +94,17 @@ impl Importer<'_> {
         let data = self.tuple_element(op, done, 0)?;
         match results {
             [one] => {
-                self.hold(*one, Held::Instruction(data));
+                self.hold(*one, ImportedValue::Instruction(data));
             }
             several => {
                 for (index, &result) in several.iter().enumerate() {
                     let element = self.tuple_element(op, data, index)?;
-                    self.hold(result, Held::Instruction(element));
+                    self.hold(result, ImportedValue::Instruction(element));
                 }
             }
         }
         let token = self.tuple_element(op, done, 1)?;
-        self.hold(last, Held::Instruction(token));
+        self.hold(last, ImportedValue::Instruction(token));
         Ok(())
     }
 

@@ -47,7 +47,9 @@ impl<'t> Importer<'t> {
 
     /// Returns the numbers of a constant of integers, or `None` if the value is not a constant.
     pub(super) fn constant_ints(&self, value: ValueId) -> Option<Vec<i64>> {
-        let crate::import::importer::Held::Constant(constant) = self.held(value) else { return None };
+        let crate::import::importer::ImportedValue::Constant(constant) = self.held(value) else {
+            return None;
+        };
         constant.attribute("value")?.ints()
     }
 }

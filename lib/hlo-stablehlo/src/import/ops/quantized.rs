@@ -3,7 +3,7 @@
 //! again, as the specification defines.
 
 use crate::import::failure::Result;
-use crate::import::importer::{Held, Importer};
+use crate::import::importer::{ImportedValue, Importer};
 use crate::import::types::{Quantized, element_of};
 use crate::tree::{Operation, Quantization, TypeKind, ValueId};
 use hlo_ir::build::Build;
@@ -93,7 +93,7 @@ impl<'t> Importer<'t> {
 
     /// Computes the operation on the expressed numbers.
     fn in_expressed_numbers(&mut self, op: &'t Operation) -> Result<()> {
-        let mut stored: Vec<(ValueId, Held<'t>)> = Vec::new();
+        let mut stored: Vec<(ValueId, ImportedValue<'t>)> = Vec::new();
         let mut done = Ok(());
         for &operand in &op.operands {
             let is_new = stored.iter().all(|(v, _)| *v != operand);
@@ -102,7 +102,7 @@ impl<'t> Importer<'t> {
             }
             match self.expressed(op, operand) {
                 Ok(id) => {
-                    let before = self.hold(operand, Held::Instruction(id));
+                    let before = self.hold(operand, ImportedValue::Instruction(id));
                     stored.push((operand, before));
                 }
                 Err(failure) => done = Err(failure),
@@ -121,7 +121,7 @@ impl<'t> Importer<'t> {
             if let Some(quantization) = self.quantization_of(result) {
                 let id = self.value(op, result)?;
                 let id = self.quantize(op, id, quantization)?;
-                self.hold(result, Held::Instruction(id));
+                self.hold(result, ImportedValue::Instruction(id));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Constants and tuples.
 
 use crate::import::failure::Result;
-use crate::import::importer::{Held, Importer};
+use crate::import::importer::{ImportedValue, Importer};
 use crate::import::types::{Quantized, array_of, literal_of};
 use crate::tree::{Attribute, Operation};
 use hlo_ir::build::Build;
@@ -10,7 +10,7 @@ use hlo_ir::{ArrayShape, InstrId, Literal, Op};
 impl<'t> Importer<'t> {
     /// Records a constant. It is created in each computation that uses it.
     pub(super) fn hold_constant(&mut self, op: &'t Operation) -> Result<()> {
-        self.hold(op.result(0)?, Held::Constant(op));
+        self.hold(op.result(0)?, ImportedValue::Constant(op));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The pretty forms of CHLO operations.
 
 use super::Piece::{Attribute, Dictionary, Operand, Operands, Optional, Text, Types};
-use super::{As, Form, Group, Types as T};
+use super::{AttributeForm, Form, Group, Types as T};
 
 pub const FORMS: &[Group] = &[
     (
@@ -66,8 +66,8 @@ pub const FORMS: &[Group] = &[
             Text("("),
             Operand,
             Text(", k = "),
-            Attribute("k", As::Integer(64)),
-            Optional("is_stable", &[Text(", is_stable = "), Attribute("is_stable", As::Bool)]),
+            Attribute("k", AttributeForm::Integer(64)),
+            Optional("is_stable", &[Text(", is_stable = "), Attribute("is_stable", AttributeForm::Bool)]),
             Text(")"),
             Dictionary,
             Text(" : "),

@@ -46,7 +46,7 @@ pub enum Piece {
     /// All remaining operands and their types, ` %0, %1 : A, B`. Nothing if there are none.
     OperandsAndTypes,
     /// The value of an attribute.
-    Attribute(&'static str, As),
+    Attribute(&'static str, AttributeForm),
     /// Pieces that are present if the attribute is. The first one is a text, or the attribute's word.
     Optional(&'static str, &'static [Piece]),
     /// `start:limit:stride` for each dimension: the attributes `start_indices`, `limit_indices` and
@@ -70,7 +70,7 @@ pub enum Piece {
 
 /// The form of an attribute's value.
 #[derive(Clone, Copy, Debug)]
-pub enum As {
+pub enum AttributeForm {
     /// The form of a standalone attribute.
     Any,
     /// `0`: an integer of the given number of bits, without its type.

@@ -1,7 +1,7 @@
 //! Checks whether the pretty form can express an operation. Trees may contain invalid operations that it
 //! cannot express. These are printed in the generic form.
 
-use crate::text::format::{As, Form, Piece, Types};
+use crate::text::format::{AttributeForm, Form, Piece, Types};
 use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 
 /// Checks whether a form can express everything in an operation.
@@ -76,26 +76,30 @@ fn fits_pieces(tree: &Tree, op: &Operation, pieces: &[Piece]) -> bool {
         && (!no_types || op.results.is_empty())
 }
 
-fn fits_as(value: &Attribute, how: As) -> bool {
+fn fits_as(value: &Attribute, how: AttributeForm) -> bool {
     match (how, value) {
-        (As::Any, _) => true,
-        (As::Integer(bits), Attribute::Integer(_, ty)) => *ty == Type::integer(bits),
-        (As::Unsigned(bits), Attribute::Integer(_, ty)) => *ty == Type::unsigned(bits),
-        (As::Integers, _) => matches!(value, Attribute::DenseArray(ty, _) if *ty == Type::integer(64)),
-        (As::Float, Attribute::Float(number)) => matches!(&*number.ty, TypeKind::Float(f) if f.bits() == 64),
-        (As::Bool, Attribute::Bool(_)) | (As::String, Attribute::String(_)) => true,
-        (As::Symbol, Attribute::Symbol(_)) => true,
-        (As::StringSymbol, Attribute::String(_)) => is_text(value),
-        (As::Word(kind), Attribute::Enum(of, _)) => *of == kind,
-        (As::WordOf(words), Attribute::Integer(at, _)) => {
+        (AttributeForm::Any, _) => true,
+        (AttributeForm::Integer(bits), Attribute::Integer(_, ty)) => *ty == Type::integer(bits),
+        (AttributeForm::Unsigned(bits), Attribute::Integer(_, ty)) => *ty == Type::unsigned(bits),
+        (AttributeForm::Integers, _) => {
+            matches!(value, Attribute::DenseArray(ty, _) if *ty == Type::integer(64))
+        }
+        (AttributeForm::Float, Attribute::Float(number)) => {
+            matches!(&*number.ty, TypeKind::Float(f) if f.bits() == 64)
+        }
+        (AttributeForm::Bool, Attribute::Bool(_)) | (AttributeForm::String, Attribute::String(_)) => true,
+        (AttributeForm::Symbol, Attribute::Symbol(_)) => true,
+        (AttributeForm::StringSymbol, Attribute::String(_)) => is_text(value),
+        (AttributeForm::Word(kind), Attribute::Enum(of, _)) => *of == kind,
+        (AttributeForm::WordOf(words), Attribute::Integer(at, _)) => {
             usize::try_from(*at).is_ok_and(|at| at < words.len())
         }
-        (As::Words(kind), Attribute::Array(items)) => {
+        (AttributeForm::Words(kind), Attribute::Array(items)) => {
             items.iter().all(|item| matches!(item, Attribute::Enum(of, _) if *of == kind))
         }
-        (As::Body(kind), Attribute::Struct(of, _)) => *of == kind,
-        (As::ConvolutionDimensions, Attribute::Struct(of, _)) => *of == "stablehlo.conv",
-        (As::Shardings, Attribute::Struct(of, _)) => *of == "sdy.sharding_per_value",
+        (AttributeForm::Body(kind), Attribute::Struct(of, _)) => *of == kind,
+        (AttributeForm::ConvolutionDimensions, Attribute::Struct(of, _)) => *of == "stablehlo.conv",
+        (AttributeForm::Shardings, Attribute::Struct(of, _)) => *of == "sdy.sharding_per_value",
         _ => false,
     }
 }
@@ -154,7 +158,7 @@ fn fits_reduce(tree: &Tree, op: &Operation) -> bool {
     pairs > 0
         && pairs.is_multiple_of(2)
         && op.regions.len() == 1
-        && op.attribute("dimensions").is_some_and(|value| fits_as(value, As::Integers))
+        && op.attribute("dimensions").is_some_and(|value| fits_as(value, AttributeForm::Integers))
         && entry(op, 0)
             .is_some_and(|block| block.arguments.len().is_multiple_of(2) && !block.operations.is_empty())
         && tree.type_of(op.operands[0]).as_tensor().is_some()
@@ -177,7 +181,7 @@ fn fits_scan(op: &Operation) -> bool {
         && operands[1] == results[1]
         && sum(&operands) == Some(op.operands.len())
         && sum(&results) == Some(op.results.len())
-        && op.attribute("dimension").is_some_and(|value| fits_as(value, As::Integer(64)))
+        && op.attribute("dimension").is_some_and(|value| fits_as(value, AttributeForm::Integer(64)))
         && op.regions.len() == 1
 }
 

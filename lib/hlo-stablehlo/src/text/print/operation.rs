@@ -5,7 +5,7 @@ use super::location::Aliases;
 use super::names::Names;
 use super::{PrintOptions, attribute, dimensions, sdy, types};
 use crate::dialect;
-use crate::text::format::{self, As, Form, Piece, Types, defaults};
+use crate::text::format::{self, AttributeForm, Form, Piece, Types, defaults};
 use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 use std::fmt::Write;
 
@@ -367,33 +367,37 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn attribute_as(&mut self, value: &Attribute, how: As) {
+    fn attribute_as(&mut self, value: &Attribute, how: AttributeForm) {
         let out = &mut self.out;
         match (how, value) {
-            (As::Integer(_) | As::Unsigned(_), Attribute::Integer(number, _)) => {
+            (AttributeForm::Integer(_) | AttributeForm::Unsigned(_), Attribute::Integer(number, _)) => {
                 let _ = write!(out, "{number}");
             }
-            (As::Integers, _) => attribute::integers(out, value),
-            (As::Float, Attribute::Float(number)) => {
+            (AttributeForm::Integers, _) => attribute::integers(out, value),
+            (AttributeForm::Float, Attribute::Float(number)) => {
                 super::float::write(out, number.bits, crate::tree::FloatType::F64)
             }
-            (As::StringSymbol | As::Symbol, _) => attribute::symbol(out, value.as_str().unwrap_or_default()),
-            (As::Word(_), Attribute::Enum(_, word)) => out.push_str(word),
-            (As::WordOf(words), Attribute::Integer(position, _)) => {
+            (AttributeForm::StringSymbol | AttributeForm::Symbol, _) => {
+                attribute::symbol(out, value.as_str().unwrap_or_default())
+            }
+            (AttributeForm::Word(_), Attribute::Enum(_, word)) => out.push_str(word),
+            (AttributeForm::WordOf(words), Attribute::Integer(position, _)) => {
                 let word = usize::try_from(*position).ok().and_then(|at| words.get(at));
                 out.push_str(word.copied().unwrap_or_default());
             }
-            (As::Words(_), Attribute::Array(items)) => {
+            (AttributeForm::Words(_), Attribute::Array(items)) => {
                 attribute::list(out, "[", items.iter(), "]", |out, item| match item {
                     Attribute::Enum(_, word) => out.push_str(word),
                     _ => attribute::write(out, item),
                 });
             }
-            (As::Body(kind), Attribute::Struct(of, fields)) if *of == kind => {
+            (AttributeForm::Body(kind), Attribute::Struct(of, fields)) if *of == kind => {
                 attribute::body(out, kind, fields)
             }
-            (As::ConvolutionDimensions, Attribute::Struct(_, fields)) => dimensions::convolution(out, fields),
-            (As::Shardings, Attribute::Struct(_, fields)) => sdy::shardings(out, fields),
+            (AttributeForm::ConvolutionDimensions, Attribute::Struct(_, fields)) => {
+                dimensions::convolution(out, fields)
+            }
+            (AttributeForm::Shardings, Attribute::Struct(_, fields)) => sdy::shardings(out, fields),
             _ => attribute::write(out, value),
         }
     }

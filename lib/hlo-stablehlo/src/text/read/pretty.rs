@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::operation::Draft;
-use crate::text::format::{As, Form, Piece, Types};
+use crate::text::format::{AttributeForm, Form, Piece, Types};
 use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, Type};
 
@@ -79,21 +79,29 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn attribute_as(&mut self, c: &mut Cursor<'a>, how: As) -> Result<Attribute> {
+    fn attribute_as(&mut self, c: &mut Cursor<'a>, how: AttributeForm) -> Result<Attribute> {
         Ok(match how {
-            As::Any => self.attribute(c)?,
-            As::Integer(32) => Attribute::Integer(lex::integer::<i32>(c)?.into(), Type::integer(32)),
-            As::Integer(bits) => Attribute::Integer(lex::integer::<i64>(c)?.into(), Type::integer(bits)),
-            As::Unsigned(32) => Attribute::Integer(lex::integer::<u32>(c)?.into(), Type::unsigned(32)),
-            As::Unsigned(bits) => Attribute::Integer(lex::integer::<u64>(c)?.into(), Type::unsigned(bits)),
-            As::Integers => self.integers(c)?,
-            As::Float => self.float(c)?,
-            As::Bool => Attribute::Bool(lex::boolean(c)?),
-            As::String => Attribute::String(lex::string(c)?.into()),
-            As::Symbol => self.symbol(c)?,
-            As::StringSymbol => Attribute::string(&lex::symbol(c)?),
-            As::Word(kind) => self.word_of(c, kind)?,
-            As::WordOf(words) => {
+            AttributeForm::Any => self.attribute(c)?,
+            AttributeForm::Integer(32) => {
+                Attribute::Integer(lex::integer::<i32>(c)?.into(), Type::integer(32))
+            }
+            AttributeForm::Integer(bits) => {
+                Attribute::Integer(lex::integer::<i64>(c)?.into(), Type::integer(bits))
+            }
+            AttributeForm::Unsigned(32) => {
+                Attribute::Integer(lex::integer::<u32>(c)?.into(), Type::unsigned(32))
+            }
+            AttributeForm::Unsigned(bits) => {
+                Attribute::Integer(lex::integer::<u64>(c)?.into(), Type::unsigned(bits))
+            }
+            AttributeForm::Integers => self.integers(c)?,
+            AttributeForm::Float => self.float(c)?,
+            AttributeForm::Bool => Attribute::Bool(lex::boolean(c)?),
+            AttributeForm::String => Attribute::String(lex::string(c)?.into()),
+            AttributeForm::Symbol => self.symbol(c)?,
+            AttributeForm::StringSymbol => Attribute::string(&lex::symbol(c)?),
+            AttributeForm::Word(kind) => self.word_of(c, kind)?,
+            AttributeForm::WordOf(words) => {
                 let start = c.offset_of_next();
                 let word = lex::some_word(c, "a word")?;
                 let Some(position) = words.iter().position(|w| *w == word) else {
@@ -101,13 +109,15 @@ impl<'a> Reader<'a> {
                 };
                 Attribute::Integer(position as i128, Type::integer(32))
             }
-            As::Words(kind) => Attribute::Array(c.list("[", "]", |c| self.word_of(c, kind))?.into()),
-            As::Body(kind) => {
+            AttributeForm::Words(kind) => {
+                Attribute::Array(c.list("[", "]", |c| self.word_of(c, kind))?.into())
+            }
+            AttributeForm::Body(kind) => {
                 let start = c.offset_of_next();
                 if c.byte() == b'#' { self.attribute(c)? } else { self.attribute_of_kind(c, start, kind)? }
             }
-            As::ConvolutionDimensions => self.convolution_dimensions(c)?,
-            As::Shardings => self.shardings(c)?,
+            AttributeForm::ConvolutionDimensions => self.convolution_dimensions(c)?,
+            AttributeForm::Shardings => self.shardings(c)?,
         })
     }
 
@@ -151,7 +161,9 @@ fn eat_token(c: &mut Cursor<'_>, token: &str) -> bool {
 fn comes_next(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
     let start = c.offset_of_next();
     let found = match pieces {
-        [Piece::Text(" "), Piece::Attribute(_, As::WordOf(words)), ..] => words.contains(&lex::word(c)),
+        [Piece::Text(" "), Piece::Attribute(_, AttributeForm::WordOf(words)), ..] => {
+            words.contains(&lex::word(c))
+        }
         [Piece::Text(text), ..] => tokens(text).all(|token| eat_token(c, token)),
         _ => false,
     };
