@@ -93,7 +93,7 @@ fn in_turn(
 fn runner(program: &Executable, values: &[Literal]) -> Result<impl FnMut() -> Result<(), String>, String> {
     let buffers = program.buffers(values).map_err(|e| e.to_string())?;
     let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(|e| e.to_string())?;
-    let mut room = program.room().map_err(|e| e.to_string())?;
+    let mut room = program.allocate_results().map_err(|e| e.to_string())?;
     let program = program.clone();
     Ok(move || {
         program.execute_into(&arguments, &mut room, Default::default()).map(|_| ()).map_err(|e| e.to_string())

@@ -278,7 +278,7 @@ pub fn errors(function: &Complex, engine: Engine, extent: Extent) -> Result<Vec<
             let Some(want) = wanted(function, &format, at)? else { continue };
             let got = [got[0], got.get(1).copied().unwrap_or(0.0)];
             let error = complex_error(&format, got, want);
-            worst.see(error, || at[..2 * function.operands].to_vec());
+            worst.record(error, || at[..2 * function.operands].to_vec());
         }
         Ok(worst)
     };

@@ -26,7 +26,7 @@ pub fn error(name: &str, engine: Engine, step: u32) -> Result<Worst, String> {
         for chunk in (first..chunks).step_by(threads as usize) {
             // The last numbers of the last chunk are the first of all.
             let patterns = (0..CHUNK).map(|i| (chunk * CHUNK).wrapping_add(i).wrapping_mul(step));
-            pair.see(patterns.map(f32::from_bits).collect(), &mut worst)?;
+            pair.record(patterns.map(f32::from_bits).collect(), &mut worst)?;
             let before = u64::from(done.fetch_add(1, Ordering::Relaxed));
             let percent = |done: u64| done * 10 / u64::from(chunks) * 10;
             if percent(before + 1) != percent(before) {
@@ -68,7 +68,7 @@ impl Pair {
         })
     }
 
-    fn see(&self, x: Vec<f32>, worst: &mut Worst) -> Result<(), String> {
+    fn record(&self, x: Vec<f32>, worst: &mut Worst) -> Result<(), String> {
         let wide: Vec<f64> = x.iter().map(|&x| x.into()).collect();
         let want = self.reference.run(&[AlignedBytes::from_slice(bytemuck::cast_slice(&wide))])?;
         let got = self.function.run(&[AlignedBytes::from_slice(bytemuck::cast_slice(&x))])?;
@@ -83,7 +83,7 @@ impl Pair {
             }
             for n in start..start + BLOCK {
                 let error = Reference::from(want[n]).error(&FloatFormat::F32, got[n].into());
-                worst.see(error, || vec![x[n].into()]);
+                worst.record(error, || vec![x[n].into()]);
             }
         }
         Ok(())

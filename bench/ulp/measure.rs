@@ -89,7 +89,7 @@ pub struct Worst {
 
 impl Worst {
     /// Takes notice of an error.
-    pub fn see(&mut self, error: f64, at: impl FnOnce() -> Vec<f64>) {
+    pub fn record(&mut self, error: f64, at: impl FnOnce() -> Vec<f64>) {
         // A NaN would be a mistake of the measurement; it must not hide.
         if error > self.error || (error.is_nan() && !self.error.is_nan()) {
             *self = Self { error, at: at() };

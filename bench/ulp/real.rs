@@ -90,7 +90,7 @@ impl Sample {
         let got = decoded(ty, &function.run(&inputs)?);
         let mut worst = Worst::default();
         for (n, (&got, wanted)) in got.iter().zip(&self.wanted).enumerate() {
-            worst.see(wanted.error(&format, got), || self.operands.iter().map(|x| x[n]).collect());
+            worst.record(wanted.error(&format, got), || self.operands.iter().map(|x| x[n]).collect());
         }
         Ok(worst)
     }

@@ -6,8 +6,8 @@ use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
 use hlo_ir::verify::{Strictness, verify_strictly};
 use hlo_passes::{
-    PIPELINES, PassInfo, PipelineInfo, Preservation, Schedule, find, find_alike, find_pipeline, pass_example,
-    pass_of_class, passes,
+    PIPELINES, PassInfo, PipelineInfo, Preservation, Schedule, find, find_ignoring_case, find_pipeline,
+    pass_example, pass_of_class, passes,
 };
 use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::language::LanguageArgs;
@@ -25,7 +25,7 @@ pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
     if let Some(pipeline) = find_pipeline(text) {
         return Ok(pipeline_entry(pipeline, color));
     }
-    match find(text).or_else(|| find_alike(text)) {
+    match find(text).or_else(|| find_ignoring_case(text)) {
         Some(pass) => pass_entry(pass, color),
         None => Err(Failure::argument("--explain", text, vec![unknown(text)])),
     }

@@ -66,7 +66,7 @@ impl Tester {
         }
         let folder = std::env::temp_dir().join(format!("hlo-reduce-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder.display().to_string(), e))?;
-        let program = beside_this(program).unwrap_or_else(|| PathBuf::from(program));
+        let program = sibling_program(program).unwrap_or_else(|| PathBuf::from(program));
         Ok(Self { program, arguments, wanted, timeout, interrupt, folder, number: AtomicU64::new(0) })
     }
 
@@ -171,7 +171,7 @@ impl Drop for Tester {
 
 /// Returns the program with the given name in the folder of this program, so that `hlo-opt` is the one of
 /// this build.
-pub fn beside_this(name: &str) -> Option<PathBuf> {
+pub fn sibling_program(name: &str) -> Option<PathBuf> {
     if name.contains(std::path::MAIN_SEPARATOR) {
         return None;
     }

@@ -117,7 +117,7 @@ pub fn run_passes(module: &mut Module, passes: &str) {
 }
 
 /// Removes unused instructions, and restores a valid schedule.
-pub fn tidy(module: &mut Module) {
+pub fn clean_up(module: &mut Module) {
     let scheduled = std::mem::take(&mut module.header.is_scheduled);
     run_passes(module, "dce");
     if scheduled {

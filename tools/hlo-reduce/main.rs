@@ -8,7 +8,7 @@ mod reductions;
 mod search;
 
 use clap::Parser;
-use command::{FailureConditions, Tester, beside_this};
+use command::{FailureConditions, Tester, sibling_program};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_input, write_output};
@@ -187,7 +187,7 @@ fn command(cli: &Cli) -> Result<Vec<String>, Failure> {
     if !cli.when_differs {
         return Ok(cli.command.clone());
     }
-    let hlo_run = beside_this("hlo-run").ok_or_else(|| {
+    let hlo_run = sibling_program("hlo-run").ok_or_else(|| {
         Failure::Message("--when-differs: there is no hlo-run in the folder of hlo-reduce".to_string())
     })?;
     let mut command =

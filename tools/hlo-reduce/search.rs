@@ -7,7 +7,7 @@
 
 use crate::command::Tester;
 use crate::cost::{Cost, instructions};
-use crate::edit::tidy;
+use crate::edit::clean_up;
 use crate::interrupt::Interrupt;
 use crate::reductions::{REDUCTIONS, Reduction};
 use hlo_ir::print::{PrintOptions, print_module};
@@ -206,14 +206,14 @@ impl<'a> Search<'a> {
             if batch.is_empty() {
                 break;
             }
-            self.tell(reduction, false)?;
+            self.report_progress(reduction, false)?;
             match self.first_wanted(&batch)? {
                 Some(n) => {
                     self.reject(batch.iter().take(n));
                     self.runs += n as u64 + 1;
                     let Some((candidate, again)) = batch.into_iter().nth(n) else { break };
                     self.accept(candidate)?;
-                    self.tell(reduction, true)?;
+                    self.report_progress(reduction, true)?;
                     changed = true;
                     count = reduction.count(&self.base);
                     cursor = again;
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
         Ok(changed)
     }
 
-    fn tell(&mut self, reduction: &Reduction, found: bool) -> Result<(), Failure> {
+    fn report_progress(&mut self, reduction: &Reduction, found: bool) -> Result<(), Failure> {
         (self.watch)(&Progress {
             reduction: reduction.name,
             instructions: instructions(&self.base),
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
     fn candidate(&self, reduction: &Reduction, range: std::ops::Range<usize>) -> Option<Candidate> {
         let mut module = self.base.clone();
         reduction.apply(&mut module, range);
-        tidy(&mut module);
+        clean_up(&mut module);
         if interface(&module) != interface(&self.base) {
             if self.limits.keep_interface {
                 return None;

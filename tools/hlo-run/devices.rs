@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::engine;
 use crate::feed::Feed;
 use crate::program::{Program, check_sent, repeat};
-use crate::ranks::{OtherRanks, agreed, gathered, local_devices};
+use crate::ranks::{OtherRanks, fail_on_all_ranks, gathered, local_devices};
 use crate::results::{self, Tolerances};
 use crate::timing::Timings;
 use crate::whole::UnpartitionedProgram;
@@ -27,11 +27,11 @@ const PER_DEVICE_OPTIONS: [&str; 5] = ["--input", "--inputs", "--expect", "--exp
 
 /// Moves device numbers from options to values: `--inputs@2 x.npy` becomes `--inputs @2 x.npy`, and
 /// `--input@2 'f32[] 1'` becomes `--input '@2 f32[] 1'`.
-pub fn spelt_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+pub fn expand_device_options(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut out = Vec::new();
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
-        let Some((option, device, value)) = for_one(&argument) else {
+        let Some((option, device, value)) = split_device_option(&argument) else {
             out.push(argument);
             continue;
         };
@@ -55,7 +55,7 @@ pub fn spelt_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// Splits `--input@2` or `--input@2=value` into the option, the number and the value.
-fn for_one(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
+fn split_device_option(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
     let text = argument.to_str()?;
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -256,7 +256,7 @@ impl Program<'_> {
         let ranks = self.settings.ranks;
         let runs = self.runs_on_devices(args, asked, &mut timings, given)?;
         // A failure on one rank ends all ranks, before they exchange results.
-        let computed = agreed(ranks, runs.finish(args, &given.tolerances))?;
+        let computed = fail_on_all_ranks(ranks, runs.finish(args, &given.tolerances))?;
         let outcome = Outcome::of(given, computed, ranks)?;
         outcome.show(args, given, ranks)?;
         let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
@@ -265,7 +265,7 @@ impl Program<'_> {
             Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
             None => {}
         }
-        let agreed = agreed(ranks, outcome.check(given))?;
+        let agreed = fail_on_all_ranks(ranks, outcome.check(given))?;
         if !args.quiet && !agreed.is_empty() && is_first {
             reporter.note(&format!("the results {}", agreed.join(", and ")));
         }
@@ -446,7 +446,7 @@ mod tests {
     fn options_for_one_device_are_values_of_those_for_all() {
         let line =
             ["m.hlo", "--input@2", "f32[] 1", "--inputs@0=a.npy", "b.npy", "--input@x", "--expect@1=s32[] 2"];
-        let spelt = spelt_out(line.iter().map(OsString::from));
+        let spelt = expand_device_options(line.iter().map(OsString::from));
         let expected = [
             "m.hlo",
             "--input",

@@ -7,7 +7,7 @@ use hlo_tools_common::Failure;
 
 /// Fills each elided constant of the module with small values that depend on `seed`. Indices are in range.
 /// Returns the number of constants.
-pub fn make_up(module: &mut Module, seed: u64) -> Result<usize, Failure> {
+pub fn fill_elided_constants(module: &mut Module, seed: u64) -> Result<usize, Failure> {
     let elided = |i: &InstrId| matches!(&module[*i].op, Op::Constant(a) if a.is_elided());
     let constants: Vec<InstrId> =
         module.computations().flat_map(|c| module[c].instructions().iter().copied().filter(elided)).collect();

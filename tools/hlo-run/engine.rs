@@ -1,7 +1,7 @@
 //! The two engines: the interpreter, and compiled code if it is built in.
 
 use crate::feed::Feed;
-use crate::ranks::{OtherRanks, agreed, local_devices};
+use crate::ranks::{OtherRanks, fail_on_all_ranks, local_devices};
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
 use hlo_client::{
@@ -83,7 +83,7 @@ pub fn load<'a>(
     let options = options(engine, source, settings, inputs);
     let program = settings.client.load(given, prepared.clone(), &options).map_err(failed)?;
     let arguments = arguments(&program, inputs).map_err(failed)?;
-    let results = program.room().map_err(failed)?;
+    let results = program.allocate_results().map_err(failed)?;
     Ok(Loaded { program, arguments, results, module: prepared, source, settings })
 }
 
@@ -123,7 +123,8 @@ pub fn load_on_devices<'a>(
     let program = settings.client.load(given, prepared.clone(), &options).map_err(failed)?;
     let of_device = |inputs: &Vec<Literal>| arguments(&program, inputs);
     let arguments = inputs.iter().map(of_device).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let results = inputs.iter().map(|_| program.room()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let results =
+        inputs.iter().map(|_| program.allocate_results()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let (waits, runs) = (Waits::with_events(events), Vec::new());
     Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits, runs })
 }
@@ -147,7 +148,7 @@ pub struct LoadedOnDevices<'a> {
 impl LoadedOnDevices<'_> {
     /// Runs the program once, each device with its feed.
     pub fn run(&mut self, feeds: &mut [Feed], timeout: Option<Duration>) -> Result<(), Failure> {
-        agreed(self.settings.ranks, Ok(()))?;
+        fail_on_all_ranks(self.settings.ranks, Ok(()))?;
         let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
         let options = DeviceRunOptions {
             hosts: feeds.iter_mut().map(|feed| feed as &mut dyn Host).collect(),

@@ -79,7 +79,7 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
         let wanted = |i: &InstrId| args.only.is_empty() || args.only.iter().any(|o| is_named(module, *i, o));
         let computing = module.post_order(computation).into_iter().filter(|&i| computes(module, i));
         let (alone, others): (Vec<InstrId>, Vec<InstrId>) = computing.filter(wanted).partition(|&i| {
-            !effects.has(module, i) && values.contains_key(&i) && stands_alone(module, i, &values)
+            !effects.has(module, i) && values.contains_key(&i) && depends_only_on_operands(module, i, &values)
         });
         left_out += others.len();
         let mut group = Group { subject, values: &values, reporter, feed, rows: &mut rows };
@@ -125,7 +125,7 @@ fn computes(module: &Module, id: InstrId) -> bool {
 }
 
 /// Whether the result of an instruction depends only on its operands, and their values are known.
-fn stands_alone(module: &Module, id: InstrId, values: &HashMap<InstrId, Literal>) -> bool {
+fn depends_only_on_operands(module: &Module, id: InstrId, values: &HashMap<InstrId, Literal>) -> bool {
     let instr = &module[id];
     let random = |op: &Op| matches!(op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
     let mut work = instr.op.called_computations();

@@ -60,7 +60,8 @@ fn main() -> ExitCode {
     hlo_passes_xla::register();
     #[cfg(feature = "wrong-rewrite")]
     hlo_passes::register(&wrong_rewrite::INFO);
-    let args: Args = match parse_arguments_of("hlo-run", devices::spelt_out(std::env::args_os())) {
+    let args: Args = match parse_arguments_of("hlo-run", devices::expand_device_options(std::env::args_os()))
+    {
         Ok(args) => args,
         Err(code) => return code,
     };
@@ -190,7 +191,7 @@ struct Actions {
 impl Actions {
     fn of(args: &Args) -> Self {
         let finds = args.bisect_passes || args.isolate.is_some();
-        let watches = observe::is_asked(args);
+        let watches = observe::is_requested(args);
         let evaluates = args.emit.is_none() && args.engine != Engine::Jit;
         let compiles = args.emit.is_some() || args.engine != Engine::Eval;
         let passes = !finds && ((compiles && !watches) || args.passes.is_some());
@@ -211,7 +212,7 @@ fn prepare(
     args.devices.set(&mut module, true).map_err(|diags| Failure::diags(source, diags))?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
-        let constants = elided::make_up(&mut module, seed)?;
+        let constants = elided::fill_elided_constants(&mut module, seed)?;
         if constants > 0 && !args.quiet {
             reporter.note(&format!("values of {constants} elided constants (`{{...}}`) are made up"));
         }

@@ -42,8 +42,8 @@ impl Ranks for MpiRanks {
         self.world.rank()
     }
 
-    fn tell(&self, outcome: Result<(), Failure>) -> Result<(), Failure> {
-        let all = self.world.all_say(outcome.is_ok()).map_err(Self::failed)?;
+    fn share_outcome(&self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        let all = self.world.gather_flags(outcome.is_ok()).map_err(Self::failed)?;
         let Some(first) = all.iter().position(|&is_ok| !is_ok) else { return Ok(()) };
         self.told.set(Some(first == self.rank()));
         outcome.and_then(|()| Err(Failure::Message(format!("rank {first} has failed"))))
@@ -56,7 +56,7 @@ impl Ranks for MpiRanks {
 
 /// Runs as a rank, if this process belongs to an MPI job.
 pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
-    hlo_mpi::ranks_asked_for()?;
+    hlo_mpi::requested_ranks()?;
     let world = match MpiWorld::new() {
         Ok(world) => world,
         Err(message) => return Some(reporter.finish(Err(Failure::Message(format!("MPI: {message}"))))),
@@ -73,7 +73,7 @@ pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
         let watch = move || {
             while !is_over.load(Ordering::SeqCst) {
                 if is_told_to_end.load(Ordering::SeqCst) {
-                    told_to_end(world, reporter);
+                    exit_after_sigterm(world, reporter);
                 }
                 if let Some(message) = world.lost() {
                     reporter.show(&Failure::Message(message));
@@ -94,7 +94,7 @@ pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
 /// Returns the exit code. One rank prints the failure.
 fn finish(ranks: &MpiRanks, reporter: Reporter, outcome: Result<(), Failure>) -> ExitCode {
     // Another rank may have failed while this one succeeded.
-    let outcome = outcome.and_then(|()| ranks.tell(Ok(())));
+    let outcome = outcome.and_then(|()| ranks.share_outcome(Ok(())));
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     let shows = match (ranks.told.get(), ranks.world.failed_here()) {
         (Some(shows), _) => Ok(shows),
@@ -102,7 +102,7 @@ fn finish(ranks: &MpiRanks, reporter: Reporter, outcome: Result<(), Failure>) ->
         (None, Some(is_here)) => Ok(is_here),
         // The other ranks do not know of the failure. They learn of it at their next exchange.
         (None, None) => {
-            ranks.world.all_say(false).map(|all| all.iter().position(|&ok| !ok) == Some(ranks.rank()))
+            ranks.world.gather_flags(false).map(|all| all.iter().position(|&ok| !ok) == Some(ranks.rank()))
         }
     };
     match shows {
@@ -113,7 +113,7 @@ fn finish(ranks: &MpiRanks, reporter: Reporter, outcome: Result<(), Failure>) ->
 
 /// Reports where the devices of this rank wait, and ends the process, because another rank has disappeared or
 /// somebody terminated the job.
-fn told_to_end(world: &MpiWorld, reporter: Reporter) -> ! {
+fn exit_after_sigterm(world: &MpiWorld, reporter: Reporter) -> ! {
     for line in world.waiting() {
         reporter.show(&Failure::Message(line));
     }

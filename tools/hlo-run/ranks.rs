@@ -15,7 +15,7 @@ pub trait Ranks: std::fmt::Debug {
 
     /// Tells the other ranks whether something succeeded here. Returns a failure if it failed on any rank.
     /// All ranks must make the same calls in the same order.
-    fn tell(&self, outcome: Result<(), Failure>) -> Result<(), Failure>;
+    fn share_outcome(&self, outcome: Result<(), Failure>) -> Result<(), Failure>;
 
     /// Collects the texts of all ranks at rank 0.
     fn gather(&self, text: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, Failure>;
@@ -30,11 +30,13 @@ pub fn local_devices(ranks: OtherRanks<'_>, devices: usize) -> Range<usize> {
 }
 
 /// Returns a failure on all ranks if one of them failed.
-pub fn agreed<T>(ranks: OtherRanks<'_>, outcome: Result<T, Failure>) -> Result<T, Failure> {
+pub fn fail_on_all_ranks<T>(ranks: OtherRanks<'_>, outcome: Result<T, Failure>) -> Result<T, Failure> {
     let Some(ranks) = ranks else { return outcome };
     match outcome {
-        Ok(value) => ranks.tell(Ok(())).map(|()| value),
-        Err(failure) => Err(ranks.tell(Err(failure)).err().unwrap_or(Failure::Message(String::new()))),
+        Ok(value) => ranks.share_outcome(Ok(())).map(|()| value),
+        Err(failure) => {
+            Err(ranks.share_outcome(Err(failure)).err().unwrap_or(Failure::Message(String::new())))
+        }
     }
 }
 

@@ -70,23 +70,23 @@ fn summary(runs: &[Duration]) -> Option<Summary> {
 impl Timings {
     /// Returns an aligned table.
     pub fn table(&self) -> String {
-        let mut rows = vec![("parse", human(self.parse))];
-        rows.extend(self.passes.map(|t| ("passes", human(t))));
+        let mut rows = vec![("parse", format_time(self.parse))];
+        rows.extend(self.passes.map(|t| ("passes", format_time(t))));
         if let Some(c) = &self.codegen {
-            let part = |t: Duration| human(t).trim_start().to_string();
+            let part = |t: Duration| format_time(t).trim_start().to_string();
             let rest = if c.was_kept {
                 "the code was in the cache".to_string()
             } else {
                 format!("over all threads MLIR {}, LLVM {}", part(c.mlir), part(c.llvm))
             };
-            let parts = format!("{} (plan {}; {rest})", human(c.total), part(c.plan));
-            rows.extend([("codegen", parts), ("JIT", human(c.link))]);
+            let parts = format!("{} (plan {}; {rest})", format_time(c.total), part(c.plan));
+            rows.extend([("codegen", parts), ("JIT", format_time(c.link))]);
         }
         for (name, runs) in [("run", &self.runs), ("run (eval)", &self.eval_runs)] {
             if let Some(s) = summary(runs) {
-                let mut text = human(s.min);
+                let mut text = format_time(s.min);
                 if runs.len() > 1 {
-                    let (median, mean) = (human(s.median), human(s.mean));
+                    let (median, mean) = (format_time(s.median), format_time(s.mean));
                     let _ = write!(
                         text,
                         " min, {} median, {} mean of {}",
@@ -128,7 +128,7 @@ impl Timings {
                 wait.device.to_string(),
                 wait.name.clone(),
                 wait.count.to_string(),
-                human(wait.time).trim_start().to_string(),
+                format_time(wait.time).trim_start().to_string(),
             ]);
         }
         let more = waits.len().saturating_sub(MAX_WAITS);
@@ -174,7 +174,7 @@ impl Timings {
 }
 
 /// Formats a time in a unit that suits three decimals.
-fn human(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match time.as_nanos() {
         0..1_000 => format!("{:>7} ns", time.as_nanos()),
@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn short_times_are_not_zero() {
-        assert_eq!(human(Duration::from_nanos(7)), "      7 ns");
-        assert_eq!(human(Duration::from_nanos(70_500)), " 70.500 µs");
-        assert_eq!(human(Duration::from_millis(2)), "  2.000 ms");
+        assert_eq!(format_time(Duration::from_nanos(7)), "      7 ns");
+        assert_eq!(format_time(Duration::from_nanos(70_500)), " 70.500 µs");
+        assert_eq!(format_time(Duration::from_millis(2)), "  2.000 ms");
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl UnpartitionedProgram {
         source: &Source,
     ) -> Result<Option<Self>, Failure> {
         if !args.use_spmd_partitioning {
-            if is_to_be_cut(module) && !args.quiet && ranks.is_none_or(|ranks| ranks.rank() == 0) {
+            if needs_partitioning(module) && !args.quiet && ranks.is_none_or(|ranks| ranks.rank() == 0) {
                 reporter.note(
                     "the program's values have shardings, and each device runs all of it: --use-spmd-partitioning cuts it",
                 );
@@ -99,7 +99,7 @@ fn unreadable() -> Failure {
 
 /// Whether a program with several partitions contains a sharding other than those of parameters. Partitioning
 /// keeps the shardings of parameters.
-fn is_to_be_cut(module: &Module) -> bool {
+fn needs_partitioning(module: &Module) -> bool {
     let instructions = module.computations().flat_map(|c| module[c].instructions());
     module.header.num_partitions.0 > 1
         && instructions.copied().any(|id| {

@@ -25,7 +25,7 @@ pub fn donations(module: &Module) -> Vec<Donation> {
         let number = usize::try_from(alias.parameter).ok()?;
         let from = part(parameters.get(number)?, &alias.parameter_index)?;
         let to = part(result, &alias.output)?;
-        lie_alike(from, to).then_some(Donation {
+        have_same_memory_layout(from, to).then_some(Donation {
             parameter: starts.get(number)? + first_leaf_at(parameters[number], &alias.parameter_index)?,
             output: first_leaf_at(result, &alias.output)?,
         })
@@ -35,7 +35,7 @@ pub fn donations(module: &Module) -> Vec<Donation> {
 
 /// Checks whether both shapes are arrays of the same size and element type with the same layout in memory,
 /// even if their layouts are written differently.
-pub fn lie_alike(a: &Shape, b: &Shape) -> bool {
+pub fn have_same_memory_layout(a: &Shape, b: &Shape) -> bool {
     let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else { return false };
     a.is_static()
         && a.compatible(b)

@@ -268,7 +268,7 @@ impl<'m> Fused<'m> {
                 if user == dus && source == target {
                     continue;
                 }
-                if !self.takes_part(user, source, start, update) {
+                if !self.reads_updated_part(user, source, start, update) {
                     return false;
                 }
                 parts.push(user);
@@ -310,7 +310,7 @@ impl<'m> Fused<'m> {
     }
 
     /// Checks whether an instruction reads exactly the part of `of` that an update at `start` replaces.
-    fn takes_part(&self, id: InstrId, of: InstrId, start: &[InstrId], update: InstrId) -> bool {
+    fn reads_updated_part(&self, id: InstrId, of: InstrId, start: &[InstrId], update: InstrId) -> bool {
         let instr = &self.module[id];
         let (Some(whole), Some(part), Some(new)) =
             (self.module[of].shape.as_array(), instr.shape.as_array(), self.module[update].shape.as_array())

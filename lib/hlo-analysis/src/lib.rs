@@ -53,7 +53,7 @@ mod sharing;
 pub use alias::{Alias, alias, is_alias, keeps_bytes};
 pub use buffers::{Buffer, BufferKind, Buffers};
 pub use cumulative::{Cumulative, cumulative};
-pub use donation::{Donation, donations, lie_alike};
+pub use donation::{Donation, donations, have_same_memory_layout};
 pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};

@@ -10,16 +10,16 @@ use std::panic::Location;
 impl<'b> Value<'b> {
     /// Broadcasts this value and the other operand of an elementwise operation to one shape.
     #[track_caller]
-    pub(crate) fn together(self, other: Operand<'b>, what: &str) -> Option<[Value<'b>; 2]> {
+    pub(crate) fn broadcast_operands(self, other: Operand<'b>, what: &str) -> Option<[Value<'b>; 2]> {
         let (other, dimensions) = other.beside(self);
-        alike([self, other], dimensions, what, self.builder)
+        broadcast_to_common_shape([self, other], dimensions, what, self.builder)
     }
 }
 
 /// Broadcasts two operands to one shape. `dimensions` lists the dimensions of the operand of higher rank that
 /// the dimensions of the other operand map to.
 #[track_caller]
-pub(crate) fn alike<'b>(
+pub(crate) fn broadcast_to_common_shape<'b>(
     operands: [Value<'b>; 2],
     dimensions: Option<Vec<i64>>,
     what: &str,
@@ -61,7 +61,7 @@ pub(crate) fn alike<'b>(
     let identity: Vec<i64> = (0..high.rank() as i64).collect();
     let place = |n: usize, shape: &ArrayShape| {
         let along = if n == lower { &dimensions } else { &identity };
-        operands[n].stretched_at(at, shape, along, &result)
+        operands[n].broadcast_along(at, shape, along, &result)
     };
     Some([place(0, &a), place(1, &b)])
 }
@@ -113,7 +113,7 @@ impl<'b> Value<'b> {
     /// Broadcasts an array to the sizes of `result`: dimension `i` of the array maps to dimension `along[i]`.
     /// Dimensions of size 1 and missing dimensions are repeated. Returns the value itself if it already has
     /// these sizes.
-    pub(crate) fn stretched_at(
+    pub(crate) fn broadcast_along(
         self,
         at: &'static Location<'static>,
         shape: &ArrayShape,

@@ -124,7 +124,7 @@ fn import_all(
 
 /// Returns a module whose entry computes the value of one instruction. It contains only the instructions that
 /// the value depends on, so it has no parameters if the value depends on none.
-pub(crate) fn alone(from: &Module, id: InstrId) -> Module {
+pub(crate) fn extract_value(from: &Module, id: InstrId) -> Module {
     let (mut needed, mut work) = (HashSet::from([id]), vec![id]);
     while let Some(at) = work.pop() {
         work.extend(from[at].operands.iter().copied().filter(|&o| needed.insert(o)));

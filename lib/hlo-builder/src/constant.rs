@@ -1,7 +1,7 @@
 //! Constants: evaluates values while a computation is built.
 
 use crate::builder::{foreign, placed};
-use crate::computation::alone;
+use crate::computation::extract_value;
 use crate::{BuildErrors, Builder, Value};
 use hlo_ir::diag::Diag;
 use hlo_ir::{Family, InstrId, Layout, Literal, Module, Op, Shape};
@@ -43,7 +43,7 @@ impl Builder {
                 let message = format!("`{}` is not constant: it depends on {what}", module[id].name);
                 return Err(failed(message));
             }
-            alone(module, id)
+            extract_value(module, id)
         };
         let options = {
             let state = &mut *self.state.borrow_mut();
@@ -108,7 +108,7 @@ impl Builder {
         let (mut seen, mut work) = (HashSet::from([id]), vec![id]);
         while let Some(at) = work.pop() {
             let op = &module[at].op;
-            if matches!(op, Op::Parameter(_)) || is_outside(op) || calls_outside(module, at) {
+            if matches!(op, Op::Parameter(_)) || has_outside_effects(op) || calls_outside(module, at) {
                 return Some(at);
             }
             work.extend(module[at].operands.iter().copied().filter(|&o| seen.insert(o)));
@@ -119,7 +119,7 @@ impl Builder {
 
 /// Whether an operation depends on or affects anything outside the computation: other devices, the host, or
 /// data that the program receives at run time.
-fn is_outside(op: &Op) -> bool {
+fn has_outside_effects(op: &Op) -> bool {
     let touches = matches!(
         op,
         Op::Infeed(_)
@@ -146,7 +146,7 @@ fn calls_outside(module: &Module, id: InstrId) -> bool {
         }
         for &i in module[c].instructions() {
             let op = &module[i].op;
-            if is_outside(op) {
+            if has_outside_effects(op) {
                 return true;
             }
             work.extend(op.called_computations());

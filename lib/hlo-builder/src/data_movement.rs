@@ -42,7 +42,7 @@ impl<'b> Value<'b> {
         if a.rank() == sizes.len() && a.dims.as_slice() == sizes {
             return self;
         }
-        self.stretched_at(at, &a, dimensions, &result)
+        self.broadcast_along(at, &a, dimensions, &result)
     }
 
     /// Returns the elements, in row-major order, as an array of the given sizes.

@@ -41,14 +41,14 @@ impl Builder {
     }
 
     /// Returns the last instruction, before an instruction is added that is not the result of the
-    /// computation. Pass it to [`Builder::go_back`]. This does not take a closure, because instructions added
-    /// in a closure record a line of this file.
+    /// computation. Pass it to [`Builder::restore_last`]. This does not take a closure, because instructions
+    /// added in a closure record a line of this file.
     fn last(&self) -> Option<InstrId> {
         self.state.borrow().last
     }
 
     /// Makes a previous last instruction the result of the computation again.
-    fn go_back(&self, last: Option<InstrId>) {
+    fn restore_last(&self, last: Option<InstrId>) {
         self.state.borrow_mut().last = last;
     }
 }
@@ -91,7 +91,7 @@ impl Builder {
         let last = self.last();
         let token = self.outfeed_with_token(value, self.feeds(), "");
         self.set_feeds(token);
-        self.go_back(last);
+        self.restore_last(last);
     }
 
     /// Writes a value to the host's outfeed queue once a token is available. Returns a token. `config` is
@@ -117,7 +117,7 @@ impl Builder {
         let operands = [value, self.feeds()];
         let token = self.custom_call_with(attributes, &operands, Shape::Token).with_backend_config(tag);
         self.set_feeds(token);
-        self.go_back(last);
+        self.restore_last(last);
     }
 }
 
@@ -129,7 +129,7 @@ impl Builder {
         let last = self.last();
         let sent = self.send_start(value, self.create_token(), channel, false);
         let token = self.send_done(sent, channel, false);
-        self.go_back(last);
+        self.restore_last(last);
         token
     }
 

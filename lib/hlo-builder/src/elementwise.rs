@@ -1,6 +1,6 @@
 //! Elementwise operations (operation semantics, "Element-wise …", "Clamp", "Select", "ConvertElementType").
 
-use crate::broadcasting::alike;
+use crate::broadcasting::broadcast_to_common_shape;
 use crate::operand::{Kind, Operand};
 use crate::{Builder, Value};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs};
@@ -128,7 +128,7 @@ impl<'b> Value<'b> {
         if let Err(error) = check_elementwise(&op, 2) {
             return self.builder.fail(Location::caller(), error);
         }
-        match self.together(other.into(), op.opcode().name()) {
+        match self.broadcast_operands(other.into(), op.opcode().name()) {
             Some(operands) => self.builder.add(op, &operands),
             None => self.builder.nothing(),
         }
@@ -199,7 +199,7 @@ impl<'b> Value<'b> {
         let (Some(on_true), Some(on_false)) = (self.choice(on_true, b), self.choice(on_false, a)) else {
             return self.builder.nothing();
         };
-        let pair = alike([on_true, on_false], None, "select", self.builder);
+        let pair = broadcast_to_common_shape([on_true, on_false], None, "select", self.builder);
         let Some([on_true, on_false]) = pair else { return self.builder.nothing() };
         let (Some(test), Some(value)) = (self.array("select"), on_true.array("select")) else {
             return self.builder.nothing();
@@ -209,8 +209,8 @@ impl<'b> Value<'b> {
             return self.builder.add(Op::Select, &[self, on_true, on_false]);
         }
         // The choices are scalars, but the selector is an array.
-        let a = alike([self, on_true], None, "select", self.builder);
-        let b = alike([self, on_false], None, "select", self.builder);
+        let a = broadcast_to_common_shape([self, on_true], None, "select", self.builder);
+        let b = broadcast_to_common_shape([self, on_false], None, "select", self.builder);
         match (a, b) {
             (Some([_, a]), Some([_, b])) => self.builder.add(Op::Select, &[self, a, b]),
             _ => self.builder.nothing(),
@@ -229,7 +229,8 @@ impl<'b> Value<'b> {
             (Kind::Along(value, dimensions), _) => {
                 let rank = |value: &Value<'b>| value.shape_if_made()?.as_array().map(ArrayShape::rank);
                 let whole = [Some(self), other].into_iter().flatten().max_by_key(rank)?;
-                let [_, value] = alike([whole, value], Some(dimensions), "select", self.builder)?;
+                let [_, value] =
+                    broadcast_to_common_shape([whole, value], Some(dimensions), "select", self.builder)?;
                 Some(value)
             }
             (Kind::Number(number), Some(other)) => {
@@ -351,7 +352,7 @@ impl<'b> Value<'b> {
     /// Applies an operation with `first` as the first operand and this value as the second.
     #[track_caller]
     fn binary_after(self, op: Op, first: Operand<'b>) -> Value<'b> {
-        match self.together(first, op.opcode().name()) {
+        match self.broadcast_operands(first, op.opcode().name()) {
             Some([second, first]) => self.builder.add(op, &[first, second]),
             None => self.builder.nothing(),
         }

@@ -94,7 +94,7 @@ impl Buffer {
 
     /// Allocates a result buffer with unspecified contents. The run must write all of it.
     #[cfg(feature = "codegen")]
-    pub(crate) fn room(shape: &Shape) -> Result<Self, Error> {
+    pub(crate) fn allocate(shape: &Shape) -> Result<Self, Error> {
         // A run does not write beyond the sizes of a dynamic array, so that memory is zeroed.
         let is_written = shape.as_array().is_some_and(hlo_ir::ArrayShape::is_static);
         if is_written {
@@ -135,7 +135,7 @@ impl Buffer {
 
     /// Creates a buffer of an array shape or a token that a run will fill. `device` is the device of this
     /// process that computes it, if any.
-    pub(crate) fn later(shape: &Shape, device: Option<&Device>) -> (Self, Promise) {
+    pub(crate) fn pending(shape: &Shape, device: Option<&Device>) -> (Self, Promise) {
         let cell = Arc::new(OnceLock::new());
         let content = Content::Later(cell.clone());
         (Self { shape: shape.clone(), content, device: device.cloned() }, Promise(Some(cell)))
@@ -181,12 +181,12 @@ impl Buffer {
 
     /// Returns the array, now assigned to `device`.
     pub(crate) fn on(mut self, device: &Device) -> Self {
-        self.lie_on(device);
+        self.set_device(device);
         self
     }
 
     /// Assigns the array to `device`.
-    pub(crate) fn lie_on(&mut self, device: &Device) {
+    pub(crate) fn set_device(&mut self, device: &Device) {
         // The results of repeated runs stay on the same device.
         if self.device.as_ref() != Some(device) {
             self.device = Some(device.clone());
@@ -266,7 +266,7 @@ impl Buffer {
     #[cfg(feature = "codegen")]
     pub(crate) fn make_own(&mut self) -> Result<(), Error> {
         if self.bytes_mut().is_none() {
-            *self = Self::room(self.shape())?;
+            *self = Self::allocate(self.shape())?;
         }
         Ok(())
     }
@@ -337,7 +337,7 @@ impl Buffer {
             #[cfg(feature = "remote")]
             Content::Server(..) => false,
         };
-        let fits = is_own && hlo_analysis::lie_alike(&self.shape, shape);
+        let fits = is_own && hlo_analysis::have_same_memory_layout(&self.shape, shape);
         if fits {
             self.shape = shape.clone();
         }

@@ -113,7 +113,7 @@ impl Executable {
         options: DeviceRunOptions<'_>,
     ) -> Result<Vec<Vec<Buffer>>, Error> {
         let arguments = arguments.iter().map(|a| self.arguments(a)).collect::<Result<Vec<_>, _>>()?;
-        let mut results = arguments.iter().map(|_| self.room()).collect::<Result<Vec<_>, _>>()?;
+        let mut results = arguments.iter().map(|_| self.allocate_results()).collect::<Result<Vec<_>, _>>()?;
         self.execute_on_devices_into(&arguments, &mut results, options)?;
         results.into_iter().map(|r| self.leaves(r)).collect()
     }
@@ -142,7 +142,7 @@ impl Executable {
         options.limited(|hosts, watch, place| {
             program.execute_on_devices(&arguments, memory, hosts, watch, place)
         })?;
-        results.iter_mut().zip(devices).for_each(|(result, device)| result.lie_on(device));
+        results.iter_mut().zip(devices).for_each(|(result, device)| result.set_device(device));
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Executable {
         given: usize,
         options: &DeviceRunOptions<'_>,
     ) -> Result<(&LocalProgram, &[Device]), Error> {
-        let Some(program) = self.here() else {
+        let Some(program) = self.local_program() else {
             return Err(Error::new("a server runs programs of one device"));
         };
         let all = self.devices();
@@ -226,7 +226,7 @@ impl LocalProgram {
             Some(interpreted) => {
                 let values = arguments.iter().map(|a| self.values(a)).collect::<Result<Vec<_>, _>>()?;
                 let mut nobody = vec![NoHost; devices];
-                let runs = values.into_iter().zip(or_nobody(hosts, &mut nobody));
+                let runs = values.into_iter().zip(hosts_or_none(hosts, &mut nobody));
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
                 let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
@@ -310,7 +310,7 @@ impl LocalProgram {
         let timeout = place.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut nobody = vec![NoHost; given.len()];
-        let hosts = or_nobody(hosts, &mut nobody);
+        let hosts = hosts_or_none(hosts, &mut nobody);
         let runs = given.into_iter().zip(hosts).enumerate().map(|(number, ((inputs, outputs), host))| {
             let watch = watches.of(first + number).map(|w| &**w);
             DeviceRun { inputs, outputs, host, watch }
@@ -323,7 +323,10 @@ impl LocalProgram {
 }
 
 /// Returns `hosts` if there is one for each device, and otherwise hosts that do nothing.
-fn or_nobody<'a, 'h: 'a>(hosts: Vec<&'h mut dyn Host>, nobody: &'a mut [NoHost]) -> Vec<&'a mut dyn Host> {
+fn hosts_or_none<'a, 'h: 'a>(
+    hosts: Vec<&'h mut dyn Host>,
+    nobody: &'a mut [NoHost],
+) -> Vec<&'a mut dyn Host> {
     if hosts.len() == nobody.len() {
         hosts.into_iter().map(|host| host as &mut dyn Host).collect()
     } else {

@@ -104,7 +104,7 @@ impl Executable {
     /// Returns the program if it can reuse the memory of arguments.
     #[cfg(feature = "codegen")]
     fn in_place(&self) -> Option<(&LocalProgram, &hlo_codegen::Executable)> {
-        let here = self.here()?;
+        let here = self.local_program()?;
         let program = here.compiled().filter(|p| !p.donations().is_empty() && !here.is_padded())?;
         Some((here, program))
     }
@@ -162,7 +162,7 @@ impl Executable {
             });
         }
         let results = (results.into_iter().zip(leaves))
-            .map(|(result, shape)| result.map_or_else(|| Buffer::room(shape), Ok))
+            .map(|(result, shape)| result.map_or_else(|| Buffer::allocate(shape), Ok))
             .collect::<Result<Vec<Buffer>, Error>>()?;
         Ok(PreparedRun { inputs, results, device })
     }

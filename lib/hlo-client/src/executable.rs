@@ -38,7 +38,8 @@ pub struct Arguments {
     device: Option<Device>,
 }
 
-/// Memory for the results of a program. Several runs can use it, one after another. See [`Executable::room`].
+/// Memory for the results of a program. Several runs can use it, one after another. See
+/// [`Executable::allocate_results`].
 #[derive(Debug)]
 pub struct Results(Vec<Buffer>);
 
@@ -55,8 +56,8 @@ impl Results {
     }
 
     /// Assigns the results to the device that computed them.
-    pub(crate) fn lie_on(&mut self, device: &Device) {
-        self.0.iter_mut().for_each(|buffer| buffer.lie_on(device));
+    pub(crate) fn set_device(&mut self, device: &Device) {
+        self.0.iter_mut().for_each(|buffer| buffer.set_device(device));
     }
 }
 
@@ -113,7 +114,7 @@ impl Executable {
     }
 
     /// Returns the program if it runs in this process.
-    pub(crate) fn here(&self) -> Option<&LocalProgram> {
+    pub(crate) fn local_program(&self) -> Option<&LocalProgram> {
         match &self.0.place {
             ProgramState::Local(program) => Some(program),
             #[cfg(feature = "remote")]
@@ -124,13 +125,13 @@ impl Executable {
     /// Returns how the parameters and results of the whole program are divided among devices, or `None` if
     /// the client did not partition the program ([`crate::CompileOptions::spmd_partitioning`]).
     pub fn partition(&self) -> Option<&Partition> {
-        self.here()?.partition()
+        self.local_program()?.partition()
     }
 
     /// Returns the module after the passes, which is the module that runs, or `None` for a program on a
     /// server.
     pub fn module(&self) -> Option<&Module> {
-        self.here().map(|program| &*program.module)
+        self.local_program().map(|program| &*program.module)
     }
 
     /// Returns the module after the passes, which is the module that runs. Requests it from the server if
@@ -180,12 +181,12 @@ impl Executable {
     /// Returns the compiled program, or `None` if the program is interpreted or on a server.
     #[cfg(feature = "codegen")]
     pub fn compiled(&self) -> Option<&hlo_codegen::Executable> {
-        self.here()?.compiled()
+        self.local_program()?.compiled()
     }
 
     /// Estimates the memory that the program occupies in this process, in bytes. 0 for a program on a server.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.here().map_or(0, LocalProgram::held_bytes)
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.local_program().map_or(0, LocalProgram::memory_bytes)
     }
 
     /// Runs the program on values, one for each leaf of the parameters, and returns the result.
@@ -245,7 +246,7 @@ impl Executable {
     /// the run fails.
     pub fn execute(&self, arguments: &[&Buffer], options: RunOptions<'_>) -> Result<Vec<Buffer>, Error> {
         let arguments = self.arguments(arguments)?;
-        let mut results = self.room()?;
+        let mut results = self.allocate_results()?;
         self.execute_into(&arguments, &mut results, options)?;
         self.leaves(results)
     }
@@ -291,9 +292,9 @@ impl Executable {
     ///
     /// # Errors
     /// There is no memory for a result.
-    pub fn room(&self) -> Result<Results, Error> {
+    pub fn allocate_results(&self) -> Result<Results, Error> {
         match &self.0.place {
-            ProgramState::Local(program) => program.room().map(Results),
+            ProgramState::Local(program) => program.allocate_results().map(Results),
             #[cfg(feature = "remote")]
             ProgramState::Server(_) => Ok(Results(Vec::new())),
         }
@@ -318,7 +319,7 @@ impl Executable {
                 arguments.check_device(self.device())?;
                 let buffers = &arguments.buffers;
                 limited(options, |options| program.execute_into(buffers, &mut results.0, options))?;
-                results.lie_on(self.device());
+                results.set_device(self.device());
             }
             #[cfg(feature = "remote")]
             ProgramState::Server(program) => {

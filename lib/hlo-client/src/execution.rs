@@ -102,7 +102,7 @@ impl Drop for CompletionReport {
 
 impl CompletionReport {
     /// Fulfils the promises, and reports that the run is over.
-    fn say(self, promises: Vec<Promise>, outcome: Result<Vec<Buffer>, Error>) {
+    fn report(self, promises: Vec<Promise>, outcome: Result<Vec<Buffer>, Error>) {
         let end = match outcome {
             Ok(buffers) => {
                 promises.into_iter().zip(buffers).for_each(|(promise, buffer)| promise.keep(Ok(buffer)));
@@ -156,7 +156,7 @@ impl Executable {
             let outcome = program.run_here(&arguments, &options);
             // Free the memory before the end of the run becomes visible.
             drop((arguments, program));
-            ending.say(promises, outcome);
+            ending.report(promises, outcome);
         });
         Ok(Execution { results, over })
     }
@@ -201,8 +201,10 @@ impl Executable {
             let outcome = program.run_on_devices_here(&arguments, &options);
             drop((arguments, program));
             match outcome {
-                Ok(all) => endings.into_iter().zip(all).for_each(|((e, p), results)| e.say(p, Ok(results))),
-                Err(error) => endings.into_iter().for_each(|(e, p)| e.say(p, Err(error.clone()))),
+                Ok(all) => {
+                    endings.into_iter().zip(all).for_each(|((e, p), results)| e.report(p, Ok(results)))
+                }
+                Err(error) => endings.into_iter().for_each(|(e, p)| e.report(p, Err(error.clone()))),
             }
         });
         Ok(runs)
@@ -211,13 +213,13 @@ impl Executable {
     /// Creates the results that a device will compute. For a program on a server, the server decides where
     /// they are stored.
     fn promised(&self, device: &Device) -> (Vec<Buffer>, Vec<Promise>) {
-        let device = self.here().map(|_| device);
-        self.result().leaves().into_iter().map(|shape| Buffer::later(shape, device)).unzip()
+        let device = self.local_program().map(|_| device);
+        self.result().leaves().into_iter().map(|shape| Buffer::pending(shape, device)).unzip()
     }
 
     /// Checks that all arguments of a program in this process are on `device`, whether they are ready or not.
     fn check_place(&self, arguments: &[&Buffer], device: &Device) -> Result<(), Error> {
-        match self.here() {
+        match self.local_program() {
             Some(_) => check_device(common_device(arguments.iter().copied())?.as_ref(), device),
             None => Ok(()),
         }
@@ -252,7 +254,7 @@ impl Executable {
     fn run_here(&self, arguments: &[Buffer], options: &AsyncRunOptions) -> Result<Vec<Buffer>, Error> {
         // An earlier run may need the host, so wait for it before locking the host.
         let arguments = self.arguments(&arguments.iter().collect::<Vec<_>>())?;
-        let mut results = self.room()?;
+        let mut results = self.allocate_results()?;
         // Use the host even if a run that used it panicked.
         let mut host = options.host.as_ref().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner));
         let options = RunOptions {

@@ -54,7 +54,7 @@ enum Code {
 pub(crate) struct Interpreted {
     pub(crate) options: hlo_eval::Options,
     /// Facts about the module that do not depend on values, computed once for all runs. `None` if the module
-    /// leaves information implicit ([`Module::leaves_unsaid`]).
+    /// leaves information implicit ([`Module::has_implicit_information`]).
     pub(crate) known: Option<hlo_eval::ModuleCache>,
 }
 
@@ -82,7 +82,7 @@ impl LocalProgram {
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
                 let known = hlo_eval::ModuleCache::new(prepared.as_ref(), &evaluation)
                     .map_err(|e| e.to_diag(&prepared))?;
-                let known = (!prepared.leaves_unsaid()).then_some(known);
+                let known = (!prepared.has_implicit_information()).then_some(known);
                 Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
             Engine::Compiled => compiled(given, prepared.as_ref(), options, by_client)?,
@@ -108,7 +108,7 @@ impl LocalProgram {
 
     /// Estimates the number of bytes that the program occupies: constants, which compiled code copies, and
     /// memory for its temporaries.
-    pub(crate) fn held_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let module = &self.module;
         let instructions = module.computations().flat_map(|c| module[c].instructions());
         let constants = instructions.filter_map(|&i| match &module[i].op {
@@ -153,10 +153,10 @@ impl LocalProgram {
     }
 
     /// Allocates memory for the results of a run.
-    pub(crate) fn room(&self) -> Result<Vec<Buffer>, Error> {
+    pub(crate) fn allocate_results(&self) -> Result<Vec<Buffer>, Error> {
         match &self.code {
             #[cfg(feature = "codegen")]
-            Code::Compiled(program) => program.result().leaves().into_iter().map(Buffer::room).collect(),
+            Code::Compiled(program) => program.result().leaves().into_iter().map(Buffer::allocate).collect(),
             Code::Interpreted(_) => Ok(Vec::new()),
         }
     }

@@ -259,18 +259,18 @@ impl Cut {
 
     /// Joins the parts, one of each partition, into the array.
     fn join(&self, parts: &[&Literal]) -> Result<Literal, String> {
-        let Some(summands) = &self.summands else { return self.put_together(parts) };
+        let Some(summands) = &self.summands else { return self.join_parts(parts) };
         let mut sums: Vec<Literal> = parts.iter().map(|&p| p.clone()).collect();
         for group in summands.groups() {
             let of_group: Vec<Literal> = group.iter().map(|&p| sums[p].clone()).collect();
             let sum = sum(&of_group)?;
             group.iter().for_each(|&p| sums[p] = sum.clone());
         }
-        self.put_together(&sums.iter().collect::<Vec<_>>())
+        self.join_parts(&sums.iter().collect::<Vec<_>>())
     }
 
     /// Joins parts that are not summands.
-    fn put_together(&self, parts: &[&Literal]) -> Result<Literal, String> {
+    fn join_parts(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some((array, tiling)) = self.tiled()? else {
             let first = *parts.first().ok_or("there are no parts")?;
             return if self.shape.accepts(first.shape()) {

@@ -95,7 +95,7 @@ impl Observer for Listener<'_> {
         self.budget.clone()
     }
 
-    fn passed_over(&mut self, _: &'static PassInfo, why: Diag) {
+    fn pass_skipped(&mut self, _: &'static PassInfo, why: Diag) {
         if !self.warnings.contains(&why) {
             self.warnings.push(why);
         }

@@ -71,7 +71,7 @@ fn results_are_written_where_they_were_unless_somebody_has_them() {
     let program =
         compile("HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }", &options);
     let x = Buffer::from_literal(&vector(&[1., 2., 3., 4.]), &program.parameters()[0]).unwrap();
-    let mut room = program.room().unwrap();
+    let mut room = program.allocate_results().unwrap();
     let mut run = |x: &Buffer| {
         let arguments = program.arguments(&[x]).unwrap();
         program.execute_into(&arguments, &mut room, RunOptions::default()).unwrap();
@@ -126,7 +126,7 @@ fn arrays_of_another_program_are_refused() {
             let client = Client::local();
             let x = client.transfer_to_layout(value, &program.parameters()[0]).unwrap();
             let arguments = program.arguments(&[&x]).unwrap();
-            let mut results = program.room().unwrap();
+            let mut results = program.allocate_results().unwrap();
             program.execute_into(&arguments, &mut results, RunOptions::default()).map(|()| results)
         };
         let (small, large) = (vector(&[1., 2.]), vector(&[1., 2., 3.]));

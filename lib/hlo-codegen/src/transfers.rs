@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
             return sizes.map(zeros).collect();
         };
         let name = format!("`recv-done` `{}`", transfer.name);
-        let arrays = self.told(others.receive(transfer.channel, source, &name))?;
+        let arrays = self.record_failure(others.receive(transfer.channel, source, &name))?;
         if arrays.iter().map(Vec::len).eq(sizes) {
             arrays.iter().map(|bytes| copied(bytes)).collect()
         } else {
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn told<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, String> {
+    fn record_failure<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, String> {
         outcome.map_err(|failure| {
             let message = failure.to_string();
             self.ended.get_or_insert(failure);
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
             if let Some((target, _)) = self.ends(transfer) {
                 let arrays = || item.iter().map(|bytes| bytes.to_vec()).collect();
                 let sent = self.others.zip(target).map(|(o, to)| o.send(transfer.channel, to, arrays()));
-                return self.told(sent.unwrap_or(Ok(())));
+                return self.record_failure(sent.unwrap_or(Ok(())));
             }
             let channel = self.channels.entry(transfer.channel).or_default();
             let bytes = item.iter().fold(channel.bytes, |sum, bytes| sum.saturating_add(bytes.len()));

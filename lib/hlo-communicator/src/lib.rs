@@ -42,7 +42,7 @@ mod world;
 
 pub use process::{DEFAULT_TIMEOUT, Member, NoObserver, Observer, Options, Process};
 pub use table::{Reduction, ReductionKind, Table};
-pub use world::{Body, InProcess, World, caught, listed, on_threads, run_in};
+pub use world::{Body, InProcess, World, catch_panic, listed, on_threads, run_in};
 
 use std::fmt;
 

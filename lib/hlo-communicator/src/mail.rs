@@ -95,7 +95,7 @@ impl Mail {
     }
 
     /// Wakes the waiting devices because something has changed.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         drop(self.boxes.lock().unwrap_or_else(PoisonError::into_inner));
         self.news.notify_all();
     }

@@ -99,7 +99,7 @@ impl<T> Rendezvous<T> {
     /// members.
     ///
     /// Only the member at `place` may call this, and only one call at a time.
-    pub(crate) fn meet<R, E>(
+    pub(crate) fn rendezvous<R, E>(
         &self,
         place: usize,
         offer: T,
@@ -113,7 +113,7 @@ impl<T> Rendezvous<T> {
         // were reading.
         unsafe { *seat.offer.get() = Some(offer) };
         seat.arrived.store(round, Ordering::SeqCst);
-        self.tell();
+        self.notify();
         let since = Instant::now();
         let arrived = self.wait(patience, Some(round), |s| s.arrived.load(Ordering::SeqCst) >= round);
         (patience.waited)(since.elapsed());
@@ -129,7 +129,7 @@ impl<T> Rendezvous<T> {
             fail();
         }
         seat.left.store(round, Ordering::SeqCst);
-        self.tell();
+        self.notify();
         let end = match &outcome {
             Ok(_) => self.wait(patience, None, |s| s.left.load(Ordering::SeqCst) >= round),
             Err(_) => Err(WaitFailure::Failed),
@@ -196,7 +196,7 @@ impl<T> Rendezvous<T> {
     }
 
     /// Wakes the sleeping members because something has changed.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             // A member that has polled and does not sleep yet holds the lock.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));

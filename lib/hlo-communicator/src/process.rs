@@ -3,7 +3,7 @@
 use crate::collective::{self, CHUNK_BYTES, MAX_FULL_REDUCE_BYTES};
 use crate::mail::Mail;
 use crate::meeting::{Offers, Rendezvous, WaitFailure, WaitPolicy};
-use crate::world::{caught, listed, on_threads};
+use crate::world::{catch_panic, listed, on_threads};
 use crate::{Combine, Communicator, Failure, Parts, Reduced, Table};
 use std::cell::Cell;
 use std::fmt;
@@ -181,7 +181,7 @@ impl<'a> Process<'a> {
         }
         let run = |device: usize, state: S| {
             let member = Member { process: self, device };
-            let outcome = caught(|| body(&member, state));
+            let outcome = catch_panic(|| body(&member, state));
             match &outcome {
                 Ok(_) => self.finish(device),
                 Err(failure) => self.fail(device, failure.clone()),
@@ -218,7 +218,7 @@ impl<'a> Process<'a> {
     /// Marks a device as finished.
     fn finish(&self, device: usize) {
         self.states[device].store(State::Finished as u8, Ordering::SeqCst);
-        self.tell();
+        self.notify();
     }
 
     /// Ends the run. All devices that wait now or later receive an error. Only the first reason is kept.
@@ -228,14 +228,14 @@ impl<'a> Process<'a> {
             first.get_or_insert((device, failure));
         }
         if !self.failed.swap(true, Ordering::SeqCst) {
-            self.tell();
+            self.notify();
             self.options.observer.failed();
         }
     }
 
-    fn tell(&self) {
-        self.meetings.iter().for_each(Rendezvous::tell);
-        self.mail.tell();
+    fn notify(&self) {
+        self.meetings.iter().for_each(Rendezvous::notify);
+        self.mail.notify();
     }
 
     fn has_failed(&self) -> bool {
@@ -256,7 +256,7 @@ impl<'a> Process<'a> {
 
     /// Records the rendezvous that a device waits for. Returns a failure if the device is in a deadlock, a
     /// set of devices each of which waits for another.
-    fn deadlock(&self, device: usize, waits: Waiting) -> Option<Failure> {
+    fn find_deadlock(&self, device: usize, waits: Waiting) -> Option<Failure> {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         all[device] = Some(waits);
         let mut stuck: Vec<bool> = all.iter().map(Option::is_some).collect();
@@ -284,7 +284,7 @@ impl<'a> Process<'a> {
     }
 
     /// Returns the reason to stop waiting for devices, if there is one.
-    fn gives_up(&self, waiting: usize, name: &str, since: Instant, missing: &[usize]) -> Option<Failure> {
+    fn stop_reason(&self, waiting: usize, name: &str, since: Instant, missing: &[usize]) -> Option<Failure> {
         if self.options.observer.is_stopped(waiting) {
             return Some(Failure::Stopped);
         }
@@ -307,7 +307,7 @@ impl<'a> Process<'a> {
 
 impl Member<'_> {
     /// Runs the rendezvous of a collective's group.
-    fn meet(
+    fn rendezvous(
         &self,
         site: usize,
         what: Offered,
@@ -325,10 +325,10 @@ impl Member<'_> {
         let is_noted = Cell::new(false);
         let gives_up = |places: &[usize], round: Option<u64>| {
             let missing: Vec<usize> = places.iter().map(|&p| group[p]).collect();
-            let reason = process.gives_up(self.device, table.name(site), since, &missing);
+            let reason = process.stop_reason(self.device, table.name(site), since, &missing);
             reason.or_else(|| {
                 is_noted.set(round.is_some());
-                process.deadlock(self.device, Waiting { site, group: number, round: round? })
+                process.find_deadlock(self.device, Waiting { site, group: number, round: round? })
             })
         };
         let waited = |time| {
@@ -344,7 +344,7 @@ impl Member<'_> {
             gives_up: &gives_up,
         };
         let failed = || process.fail(self.device, Failure::Remote);
-        let outcome = process.meetings[number].meet(
+        let outcome = process.meetings[number].rendezvous(
             place,
             Offer { site, what },
             &patience,
@@ -421,7 +421,7 @@ impl Communicator for Member<'_> {
         // SAFETY: only the lifetime changes. `meet` does not return while another member reads the parts.
         let outgoing: *const dyn Parts<'static> =
             unsafe { std::mem::transmute::<*const dyn Parts<'_>, *const dyn Parts<'static>>(outgoing) };
-        self.meet(site, Offered::Parts(parts, outgoing), |offers, _, place| {
+        self.rendezvous(site, Offered::Parts(parts, outgoing), |offers, _, place| {
             incoming(&Received { offers, place })
         })
     }
@@ -439,7 +439,7 @@ impl Communicator for Member<'_> {
             element_bytes: r.element_bytes.max(1),
         };
         let own: Vec<Shared> = arrays.iter_mut().map(shared).collect();
-        self.meet(site, Offered::Arrays(&raw const *own), |offers, group, place| {
+        self.rendezvous(site, Offered::Arrays(&raw const *own), |offers, group, place| {
             let mut members = Vec::with_capacity(group.len());
             for (member, device) in group.iter().enumerate() {
                 let Some(Offered::Arrays(arrays)) = offers.of(member).map(|o| o.what) else {
@@ -475,7 +475,7 @@ impl Communicator for Member<'_> {
                 let name = format!(
                     "a send on channel{channel} to device {to}, which has received too little so far,"
                 );
-                self.process.gives_up(self.device, &name, since, &[to])
+                self.process.stop_reason(self.device, &name, since, &[to])
             }
         })
     }
@@ -486,7 +486,7 @@ impl Communicator for Member<'_> {
             if self.process.has_failed() {
                 Some(Failure::Remote)
             } else {
-                self.process.gives_up(self.device, name, since, &[from])
+                self.process.stop_reason(self.device, name, since, &[from])
             }
         })
     }

@@ -114,7 +114,7 @@ pub fn on_threads(
 ///
 /// # Errors
 /// The error of `body`, or a failure if it panicked.
-pub fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+pub fn catch_panic<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
     let panicked = |_: Box<dyn Any + Send>| Err(Failure::Local("internal error: a panic".into()));
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked)
 }

@@ -173,7 +173,7 @@ pub(crate) fn reaches(module: &Module, id: InstrId) -> bool {
 ///
 /// # Errors
 /// Fails if the module has several devices. Otherwise returns the errors of `body`.
-pub(crate) fn alone(
+pub(crate) fn run_on_one_device(
     module: &Module,
     options: &Options,
     body: impl Fn(&mut Evaluator<'_>) -> Result<Literal, EvalError> + Sync,

@@ -256,7 +256,7 @@ impl<'m> Evaluator<'m> {
         let module = self.module;
         let by_kernel = step.kernel.as_ref().filter(|_| {
             let operands = step.operands.iter().filter_map(|u| values[u.step].as_ref());
-            !(self.dynamic && ops::dynamic::is_involved(module, &module[step.id], operands))
+            !(self.dynamic && ops::dynamic::has_dynamic_sizes(module, &module[step.id], operands))
         });
         if let Some(kernel) = by_kernel {
             let mut operands: smallvec::SmallVec<[&Literal; 3]> = smallvec::SmallVec::new();
@@ -296,7 +296,7 @@ impl<'m> Evaluator<'m> {
     /// Computes an instruction whose operands may have other sizes than the module declares.
     fn evaluate_sized(&mut self, id: InstrId, mut operands: Vec<Literal>) -> Result<Literal, EvalError> {
         let instr = &self.module[id];
-        if self.dynamic && ops::dynamic::is_involved(self.module, instr, operands.iter()) {
+        if self.dynamic && ops::dynamic::has_dynamic_sizes(self.module, instr, operands.iter()) {
             let real = ops::dynamic::realize(self, instr, &mut operands)?;
             return ops::evaluate(self, id, real.as_ref().unwrap_or(instr), operands);
         }

@@ -231,7 +231,7 @@ pub fn evaluate_runs(
 ) -> Result<Vec<Literal>, EvalError> {
     let is_known = devices.known.is_some_and(|known| known.sites().is_some());
     let mut explicit = std::borrow::Cow::Borrowed(module.get());
-    if !is_known && module.leaves_unsaid() {
+    if !is_known && module.has_implicit_information() {
         explicit.to_mut().make_explicit();
     }
     let module = &*explicit;
@@ -331,7 +331,7 @@ pub fn evaluate_instruction(
         }
     }
     if devices::reaches(module, id) {
-        return devices::alone(module, options, |evaluator| {
+        return devices::run_on_one_device(module, options, |evaluator| {
             evaluator.dynamic = true;
             evaluator.evaluate(id, operands.to_vec())
         });

@@ -55,17 +55,17 @@ impl Walk<'_> {
             let in_place = step.kernel.is_none();
             let shared = self.shared(step, &operands);
             if let Some(leaves) = &shared {
-                self.hold(leaves);
+                self.retain(leaves);
             }
             if in_place {
-                dying.iter().for_each(|leaves| self.let_go(leaves));
+                dying.iter().for_each(|leaves| self.release(leaves));
             }
             let value = shared.unwrap_or_else(|| self.made(step.id));
             if self.live > limit {
                 return Err(too_much(self.module, step.id, self.live, limit));
             }
             if !in_place {
-                dying.iter().for_each(|leaves| self.let_go(leaves));
+                dying.iter().for_each(|leaves| self.release(leaves));
             }
             values.push(value);
         }
@@ -105,11 +105,11 @@ impl Walk<'_> {
             shape.as_array().map(|_| (self.ids, bytes))
         };
         let leaves: Leaves = module[id].shape.leaves().into_iter().map(leaf).collect();
-        self.hold(&leaves);
+        self.retain(&leaves);
         leaves
     }
 
-    fn hold(&mut self, leaves: &Leaves) {
+    fn retain(&mut self, leaves: &Leaves) {
         for &(id, bytes) in leaves.iter().flatten() {
             let holders = self.holders.entry(id).or_default();
             if *holders == 0 {
@@ -119,7 +119,7 @@ impl Walk<'_> {
         }
     }
 
-    fn let_go(&mut self, leaves: &Leaves) {
+    fn release(&mut self, leaves: &Leaves) {
         for &(id, bytes) in leaves.iter().flatten() {
             // Memory without users no longer counts.
             let Some(holders) = self.holders.get_mut(&id) else { continue };

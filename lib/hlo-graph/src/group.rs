@@ -49,7 +49,7 @@ pub(crate) fn groups(
     let fits = |depth: &usize| (limit.div_ceil(4).max(2)..=limit).contains(&pieces(*depth).len());
     let mut parts = match (1..=deepest).rev().find(fits) {
         Some(depth) => pieces(depth),
-        None => even(pieces_or_all(pieces(deepest), &order), limit),
+        None => merge_to_limit(pieces_or_all(pieces(deepest), &order), limit),
     };
     for part in &mut parts {
         part.sort_unstable();
@@ -64,7 +64,7 @@ fn pieces_or_all(pieces: Vec<Vec<usize>>, order: &[usize]) -> Vec<Vec<usize>> {
 
 /// Joins neighbouring pieces so that at most `limit` remain. They have about the same size if the pieces are
 /// small.
-fn even(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
+fn merge_to_limit(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
     let total: usize = pieces.iter().map(Vec::len).sum();
     // The key is the index of the part, among `limit` equal parts, in which a piece begins.
     let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -47,7 +47,7 @@ const OTHER_WAITS_COLOR: &str = "#8a929c";
 const MAX_BARS: usize = 20_000;
 
 /// Returns a time in a unit that needs few digits.
-fn human(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         s if s >= 1.0 => format!("{s:.2} s"),
@@ -122,7 +122,7 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
                 from,
                 to,
                 BUSY_COLOR,
-                &format!("device {device}, run {n}: {}", human(to.saturating_sub(from))),
+                &format!("device {device}, run {n}: {}", format_time(to.saturating_sub(from))),
             );
         }
     }
@@ -135,7 +135,7 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
     waits.sort_by_key(|span| std::cmp::Reverse(span.time));
     for span in waits.iter().take(MAX_BARS) {
         let WaitSpan { device, name, start, time } = span;
-        let title = format!("device {device} waits {} in {name}", human(*time));
+        let title = format!("device {device} waits {} in {name}", format_time(*time));
         bar(*device, *start, *start + *time, color(name), &title);
     }
     let left_out = timeline.left_out + waits.len().saturating_sub(MAX_BARS) as u64;
@@ -155,7 +155,7 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
             TOP - 8.0,
             TOP + lanes,
             TOP - 14.0,
-            human(timeline.end() * part / 5)
+            format_time(timeline.end() * part / 5)
         );
     }
     for (lane, device) in timeline.devices.iter().enumerate() {
@@ -169,13 +169,13 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
 fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out: u64) {
     let mut lines = vec![(BUSY_COLOR, "computes and copies".to_string())];
     for (n, (name, time)) in totals.iter().enumerate().take(COLORS.len()) {
-        lines.push((COLORS[n], format!("waits in {name}, {} over all devices", human(*time))));
+        lines.push((COLORS[n], format!("waits in {name}, {} over all devices", format_time(*time))));
     }
     if let Some(more) = totals.get(COLORS.len()..).filter(|more| !more.is_empty()) {
         let time = more.iter().map(|(_, time)| time).sum();
         lines.push((
             OTHER_WAITS_COLOR,
-            format!("waits in {} others, {} over all devices", more.len(), human(time)),
+            format!("waits in {} others, {} over all devices", more.len(), format_time(time)),
         ));
     }
     if left_out > 0 {

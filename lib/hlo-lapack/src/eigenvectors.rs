@@ -9,7 +9,7 @@ use num_traits::Float;
 use super::balance::Balance;
 use super::driver::converted;
 use super::householder::length;
-use super::schur::{exact, largest_size, pairs, quotient, schur, turn};
+use super::schur::{apply_rotation, exact, largest_size, pairs, quotient, schur};
 use super::times;
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
@@ -119,7 +119,7 @@ fn triangularize<W: Scalar>(t: &mut Matrix<W>, q: &mut Matrix<W>, values: &[W]) 
     for k in 0..t.rows().saturating_sub(1) {
         let below = t.get(k + 1, k);
         if below != W::ZERO {
-            turn(t, q, (k, k + 2), 0, rotation(values[k] - t.get(k + 1, k + 1), below));
+            apply_rotation(t, q, (k, k + 2), 0, rotation(values[k] - t.get(k + 1, k + 1), below));
             t.set(k + 1, k, W::ZERO);
             t.set(k, k, values[k]);
             t.set(k + 1, k + 1, values[k + 1]);

@@ -188,7 +188,7 @@ fn columns<T: Scalar>(matrix: &mut Matrix<T>, k: usize) -> [&mut [T]; 3] {
 
 /// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to the columns `k`
 /// and `k + 1`. The columns are only changed in the rows that the block up to `end` needs.
-pub(crate) fn turn<T: Scalar>(
+pub(crate) fn apply_rotation<T: Scalar>(
     h: &mut Matrix<T>,
     q: &mut Matrix<T>,
     (k, end): (usize, usize),

@@ -167,7 +167,7 @@ impl Comparison<'_> {
             let x = self.matching.left_of(y);
             // Removed instructions come before the instruction that followed them.
             if let Some(&place) = x.and_then(|x| places.get(&x)).filter(|&&place| place >= at) {
-                instructions.extend(self.gone(left.get(at..place).unwrap_or_default()));
+                instructions.extend(self.removed_instructions(left.get(at..place).unwrap_or_default()));
                 at = place + 1;
             }
             let changes = match x {
@@ -180,12 +180,12 @@ impl Comparison<'_> {
             };
             instructions.push(InstructionDiff { left: x, right: Some(y), changes });
         }
-        instructions.extend(self.gone(left.get(at..).unwrap_or_default()));
+        instructions.extend(self.removed_instructions(left.get(at..).unwrap_or_default()));
         ComputationDiff { left: Some(a), right: Some(b), changes, instructions }
     }
 
     /// Returns the instructions of the left side that have no counterpart.
-    fn gone(&self, ids: &[InstrId]) -> Vec<InstructionDiff> {
+    fn removed_instructions(&self, ids: &[InstrId]) -> Vec<InstructionDiff> {
         let gone = ids.iter().copied().filter(|&x| self.matching.right_of(x).is_none());
         gone.map(|x| InstructionDiff { left: Some(x), right: None, changes: Vec::new() }).collect()
     }

@@ -87,16 +87,16 @@ impl Matcher<'_> {
         let keys = |m: &Module, prints: &Fingerprints| -> Vec<(Option<u64>, ComputationId)> {
             m.computations_post_order().into_iter().rev().map(|c| (fingerprint(prints, c), c)).collect()
         };
-        self.pair_left_over(keys(self.left, &self.prints.0), keys(self.right, &self.prints.1));
+        self.pair_unmatched(keys(self.left, &self.prints.0), keys(self.right, &self.prints.1));
         let keys = |m: &Module| -> Vec<(String, ComputationId)> {
             let all = m.computations_post_order().into_iter().rev();
             all.map(|c| (m[c].name.to_string(), c)).collect()
         };
-        self.pair_left_over(keys(self.left), keys(self.right));
+        self.pair_unmatched(keys(self.left), keys(self.right));
     }
 
     /// Pairs unmatched computations with equal keys, in order.
-    fn pair_left_over<K: Eq + Hash>(
+    fn pair_unmatched<K: Eq + Hash>(
         &mut self,
         left: Vec<(K, ComputationId)>,
         right: Vec<(K, ComputationId)>,
@@ -145,18 +145,18 @@ impl Matcher<'_> {
         if self.left[x].opcode() == self.right[y].opcode() {
             self.pair(x, y);
         }
-        self.spread(&left, true);
+        self.propagate_pairs(&left, true);
         if !self.ignore.names {
             self.by_name(&left, &right, true);
-            self.spread(&left, true);
+            self.propagate_pairs(&left, true);
         }
         self.by_operand(&left, &right);
-        self.spread(&left, true);
+        self.propagate_pairs(&left, true);
         if !self.ignore.names {
             self.by_name(&left, &right, false);
         }
         self.pair(x, y);
-        self.spread(&left, false);
+        self.propagate_pairs(&left, false);
         for &x in &left {
             let Some(y) = self.found.right_of(x) else { continue };
             let callees = self.left[x].op.called_computations();
@@ -270,7 +270,7 @@ impl Matcher<'_> {
 
     /// Starting from each pair, pairs the operands at the same position, and the users that use the pair at
     /// the same position. They must have the same opcode if `strict`; otherwise compatible shapes are enough.
-    fn spread(&mut self, left: &[InstrId], strict: bool) {
+    fn propagate_pairs(&mut self, left: &[InstrId], strict: bool) {
         let mut work: VecDeque<(InstrId, InstrId)> =
             left.iter().rev().filter_map(|&x| Some((x, self.found.right_of(x)?))).collect();
         while let Some((x, y)) = work.pop_front() {

@@ -43,7 +43,7 @@ pub(crate) const CONTROL_TAG: i32 = 0;
 pub(crate) const DONE_TAG: i32 = 1;
 /// The tag of data that rank 0 gathers.
 pub(crate) const GATHER_TAG: i32 = 2;
-/// The tag of the flags that ranks exchange ([`crate::MpiWorld::all_say`]).
+/// The tag of the flags that ranks exchange ([`crate::MpiWorld::gather_flags`]).
 pub(crate) const FLAGS_TAG: i32 = 3;
 
 fn words(kind: u64, numbers: [u64; 2], text: &str) -> Vec<u8> {

@@ -54,7 +54,7 @@ impl Pool {
     const MAX_POOLED_BYTES: usize = 256 << 20;
 
     /// Returns an empty vector with a capacity of at least `bytes` bytes.
-    pub(crate) fn room(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn take_buffer(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
         let fitting = self.free.iter().position(|v| v.capacity() >= bytes && v.capacity() / 2 <= bytes);
         if let Some(at) = fitting {
             let vector = self.free.swap_remove(at);
@@ -68,7 +68,7 @@ impl Pool {
     }
 
     /// Returns memory to the pool.
-    pub(crate) fn give(&mut self, mut vector: Vec<u8>) {
+    pub(crate) fn return_buffer(&mut self, mut vector: Vec<u8>) {
         vector.clear();
         if vector.capacity() > 0 && self.bytes + vector.capacity() <= Self::MAX_POOLED_BYTES {
             self.bytes += vector.capacity();
@@ -108,7 +108,7 @@ impl ReceiveBuffer {
     }
 
     /// Returns the bytes. All of them must have been received.
-    fn land(mut self) -> Vec<u8> {
+    fn into_bytes(mut self) -> Vec<u8> {
         let mut memory = std::mem::take(&mut self.memory);
         if self.requests.is_empty() && self.bytes <= memory.capacity() {
             // SAFETY: all bytes have been received before this is called.
@@ -139,7 +139,7 @@ impl Discarded {
     /// Begins to receive a message that is not needed.
     pub(crate) fn new(message: Message) -> Result<Self, Failure> {
         let (bytes, tag) = (message.bytes, message.tag);
-        let mut landing = ReceiveBuffer::new(Pool::default().room(bytes)?, bytes);
+        let mut landing = ReceiveBuffer::new(Pool::default().take_buffer(bytes)?, bytes);
         landing.receive(message, 0..bytes)?;
         Ok(Self { landing, tag })
     }
@@ -150,8 +150,8 @@ impl Discarded {
     }
 
     /// Returns the message.
-    pub(crate) fn land(self) -> Vec<u8> {
-        self.landing.land()
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.landing.into_bytes()
     }
 }
 
@@ -182,7 +182,7 @@ impl Incoming {
     }
 
     /// Returns whether all data has been received.
-    pub(crate) fn is_there(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         matches!(self.stage, Stage::There(..))
     }
 
@@ -209,13 +209,13 @@ impl Incoming {
         expected: &mut dyn FnMut(&Header) -> Result<(), Failure>,
     ) -> Result<bool, Failure> {
         let (rank, device) = self.from;
-        let look = |kind: Kind| lane.look((Some(rank), Some(kind.tag(device))));
+        let look = |kind: Kind| lane.probe((Some(rank), Some(kind.tag(device))));
         match &mut self.stage {
             Stage::Awaited => {
                 let Some(message) = look(self.kinds.0)? else { return Ok(false) };
                 counted();
                 let bytes = message.bytes;
-                let mut landing = ReceiveBuffer::new(pool.room(bytes)?, bytes);
+                let mut landing = ReceiveBuffer::new(pool.take_buffer(bytes)?, bytes);
                 landing.receive(message, 0..bytes)?;
                 self.stage = Stage::Header(landing);
             }
@@ -226,7 +226,7 @@ impl Incoming {
                 let Stage::Header(landing) = std::mem::replace(&mut self.stage, Stage::Awaited) else {
                     return Ok(false);
                 };
-                let message = landing.land();
+                let message = landing.into_bytes();
                 let (header, rest) = Header::decoded(&message)?;
                 expected(&header)?;
                 if header.is_whole() {
@@ -241,13 +241,13 @@ impl Incoming {
                 } else {
                     let landing = |&size: &u64| {
                         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-                        pool.room(bytes).map(|memory| ReceiveBuffer::new(memory, bytes))
+                        pool.take_buffer(bytes).map(|memory| ReceiveBuffer::new(memory, bytes))
                     };
                     let parts = header.sizes.iter().map(landing).collect::<Result<Vec<_>, Failure>>()?;
                     let left = pieces(&header.sizes).into();
                     self.stage = Stage::Parts { header, parts, left };
                 }
-                pool.give(message);
+                pool.return_buffer(message);
             }
             Stage::Parts { header, parts, left } => {
                 let mut is_new = false;
@@ -267,7 +267,7 @@ impl Incoming {
                     }
                 }
                 let (header, parts) = (header.clone(), std::mem::take(parts));
-                self.stage = Stage::There(header, parts.into_iter().map(ReceiveBuffer::land).collect());
+                self.stage = Stage::There(header, parts.into_iter().map(ReceiveBuffer::into_bytes).collect());
             }
             Stage::There(..) => return Ok(false),
         }

@@ -54,4 +54,4 @@ mod world;
 #[cfg(feature = "mpi")]
 pub use member::MpiMember;
 #[cfg(feature = "mpi")]
-pub use world::{MpiWorld, ranks_asked_for};
+pub use world::{MpiWorld, requested_ranks};

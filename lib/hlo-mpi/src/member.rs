@@ -74,7 +74,7 @@ impl<'r> MpiMember<'r> {
 
     /// Records the devices that this one waits for. If there is a reason to stop waiting, reports it to the
     /// other devices and returns it as an error.
-    fn looks_up(
+    fn check_waiting(
         &self,
         wait: &mut Wait<'_>,
         awaited: &[usize],
@@ -91,7 +91,7 @@ impl<'r> MpiMember<'r> {
             wait.shown.clone_from(&missing);
         }
         let waiting = (self.device, wait.name, wait.since);
-        match self.run.gives_up(waiting, &missing, &mut wait.ended_since) {
+        match self.run.stop_reason(waiting, &missing, &mut wait.ended_since) {
             Some(failure) => {
                 // The failure is reported before this device returns, so that no device that merely observes
                 // it can report it as its own.
@@ -103,7 +103,7 @@ impl<'r> MpiMember<'r> {
     }
 
     /// Waits until all messages are sent. Meanwhile receives messages that are no longer needed.
-    fn settle(&self, outgoing: &mut Outgoing) {
+    fn finish_sends(&self, outgoing: &mut Outgoing) {
         let (mut backoff, since) = (Backoff::default(), Instant::now());
         let mut discarded = Vec::new();
         // An error is one of MPI itself, which then transfers nothing more.
@@ -130,9 +130,9 @@ impl<'r> MpiMember<'r> {
         let run = self.run;
         let name = run.table.name(site);
         let State { pool, rounds, .. } = state;
-        let (lane, _) = run.way_to(self.device);
+        let (lane, _) = run.route(self.device);
         let from = |&device: &usize| {
-            let rank = run.way_to(device).1;
+            let rank = run.route(device).1;
             (device != self.device).then(|| Incoming::new(COLLECTIVE_KINDS, rank, device))
         };
         let mut incoming: Vec<Option<Incoming>> = group.iter().map(from).collect();
@@ -141,7 +141,7 @@ impl<'r> MpiMember<'r> {
         loop {
             let mut is_new = false;
             for (incoming, &device) in incoming.iter_mut().zip(group) {
-                let Some(incoming) = incoming.as_mut().filter(|i| !i.is_there()) else { continue };
+                let Some(incoming) = incoming.as_mut().filter(|i| !i.is_complete()) else { continue };
                 let mut expected = |header: &Header| {
                     let there = usize::try_from(header.words[0]).unwrap_or(usize::MAX);
                     if there != site {
@@ -164,14 +164,14 @@ impl<'r> MpiMember<'r> {
                 let some = incoming.iter().zip(group).filter(|(i, _)| i.as_ref().is_some_and(is));
                 some.map(|(_, &device)| device).collect::<Vec<_>>()
             };
-            if incoming.iter().flatten().all(Incoming::is_there) {
+            if incoming.iter().flatten().all(Incoming::is_complete) {
                 break;
             }
             if is_new {
                 wait.backoff.reset();
             } else if wait.backoff.is_slow() {
                 sending.out.is_complete()?;
-                self.looks_up(&mut wait, &of(&Incoming::is_awaited), || of(&|i| !i.is_there()))?;
+                self.check_waiting(&mut wait, &of(&Incoming::is_awaited), || of(&|i| !i.is_complete()))?;
             }
             wait.backoff.pause();
         }
@@ -213,7 +213,7 @@ impl<'r> MpiMember<'r> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = array.operand.len();
         // Uses copies, because MPI may never finish using the memory if another member fails.
-        let (mut from, mut to) = (state.pool.room(bytes)?, state.pool.room(bytes)?);
+        let (mut from, mut to) = (state.pool.take_buffer(bytes)?, state.pool.take_buffer(bytes)?);
         from.extend_from_slice(array.operand);
         to.resize(bytes, 0);
         // SAFETY: nothing accesses the copies until the request is complete. They are leaked if it never is.
@@ -228,7 +228,7 @@ impl<'r> MpiMember<'r> {
                 Err(failure) => break Err(failure),
             }
             if wait.backoff.is_slow()
-                && let Err(failure) = self.looks_up(&mut wait, &[], || {
+                && let Err(failure) = self.check_waiting(&mut wait, &[], || {
                     group.iter().copied().filter(|&d| d != self.device).collect()
                 })
             {
@@ -242,8 +242,8 @@ impl<'r> MpiMember<'r> {
             return Err(failure);
         }
         array.result.copy_from_slice(&to);
-        state.pool.give(from);
-        state.pool.give(to);
+        state.pool.return_buffer(from);
+        state.pool.return_buffer(to);
         Ok(())
     }
 }
@@ -292,7 +292,7 @@ impl Drop for InFlight<'_, '_> {
         if std::thread::panicking() {
             run.fail(device, Failure::Local("internal error: a panic".into()));
         }
-        self.member.settle(&mut self.out);
+        self.member.finish_sends(&mut self.out);
     }
 }
 
@@ -334,7 +334,7 @@ impl Communicator for MpiMember<'_> {
             // SAFETY: the parts belong to the caller until this returns, and `sending` is complete before
             // that.
             let sent =
-                unsafe { sending.out.send(run.way_to(device), self.device, COLLECTIVE_KINDS, &header, part) };
+                unsafe { sending.out.send(run.route(device), self.device, COLLECTIVE_KINDS, &header, part) };
             run.count_sent(&mut sending.out);
             sent.map_err(failed)?;
         }
@@ -349,11 +349,11 @@ impl Communicator for MpiMember<'_> {
         while !sending.out.is_complete().map_err(failed)? {
             if wait.backoff.is_slow() {
                 let others = || group.iter().copied().filter(|&d| d != self.device).collect();
-                self.looks_up(&mut wait, &[], others)?;
+                self.check_waiting(&mut wait, &[], others)?;
             }
             wait.backoff.pause();
         }
-        came.into_iter().flatten().flatten().for_each(|part| state.pool.give(part));
+        came.into_iter().flatten().flatten().for_each(|part| state.pool.return_buffer(part));
         Ok(())
     }
 
@@ -391,7 +391,7 @@ impl Communicator for MpiMember<'_> {
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
         let mut out = Outgoing::default();
         // SAFETY: `out` keeps the arrays. Moving a vector does not move its bytes.
-        let sent = unsafe { out.send(run.way_to(to), self.device, MAIL_KINDS, &header, |n| &arrays[n]) };
+        let sent = unsafe { out.send(run.route(to), self.device, MAIL_KINDS, &header, |n| &arrays[n]) };
         out.keep(arrays);
         run.count_sent(&mut out);
         run.post(out);
@@ -408,17 +408,17 @@ impl Communicator for MpiMember<'_> {
         if let Some(value) = inbox.get_mut(&(channel, from)).and_then(VecDeque::pop_front) {
             return Ok(value);
         }
-        let ((lane, _), (_, rank)) = (run.way_to(self.device), run.way_to(from));
+        let ((lane, _), (_, rank)) = (run.route(self.device), run.route(from));
         let mut wait = Wait::new(self, name);
         loop {
             let mut incoming = Incoming::new(MAIL_KINDS, rank, from);
-            while !incoming.is_there() {
+            while !incoming.is_complete() {
                 let is_new = incoming.poll(lane, pool, &|| run.count_received(), &mut |_| Ok(()));
                 if is_new.inspect_err(|failure| run.fail(self.device, failure.clone()))? {
                     wait.backoff.reset();
                 } else if wait.backoff.is_slow() {
                     let awaited: &[usize] = if incoming.is_awaited() { &[from] } else { &[] };
-                    self.looks_up(&mut wait, awaited, || vec![from])?;
+                    self.check_waiting(&mut wait, awaited, || vec![from])?;
                 }
                 wait.backoff.pause();
             }

@@ -12,7 +12,7 @@ use crate::member::MpiMember;
 use crate::raw::Comm;
 use crate::wire::{Header, Kind};
 use crate::world::{MpiWorld, rank_of};
-use hlo_communicator::{Body, Failure, Options, Table, caught, listed, on_threads};
+use hlo_communicator::{Body, Failure, Options, Table, catch_panic, listed, on_threads};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -104,10 +104,10 @@ impl<'a> Run<'a> {
         let device = |device: usize| {
             let outcome = {
                 let member = MpiMember::new(self, device);
-                caught(|| body(&member))
+                catch_panic(|| body(&member))
             };
             match outcome {
-                Ok(()) => self.tell(&Control::Finished(device)),
+                Ok(()) => self.broadcast_control(&Control::Finished(device)),
                 Err(failure) => self.fail(device, failure),
             }
             self.has_ended(device);
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
     }
 
     /// Sends a control message to all other ranks.
-    fn tell(&self, control: &Control) {
+    fn broadcast_control(&self, control: &Control) {
         let mut outgoing = Outgoing::default();
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
             let told = outgoing.send_kept(self.world.control(), rank, CONTROL_TAG, control.encoded());
@@ -176,7 +176,7 @@ impl<'a> Run<'a> {
         }
         let told = DeviceFailure::now(device, failure);
         self.note(told.clone());
-        self.tell(&Control::Failed(told));
+        self.broadcast_control(&Control::Failed(told));
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the communicator for messages to a device, and its rank.
-    pub(crate) fn way_to(&self, device: usize) -> (Comm, usize) {
+    pub(crate) fn route(&self, device: usize) -> (Comm, usize) {
         let rank = rank_of(device, self.table.devices(), self.world.size());
         let first = self.world.devices_of(rank, self.table.devices()).start;
         (self.lanes[device - first], rank)
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the reason to stop waiting for devices, if there is one.
-    pub(crate) fn gives_up(
+    pub(crate) fn stop_reason(
         &self,
         (waiting, name, since): (usize, &str, Instant),
         missing: &[usize],
@@ -255,8 +255,8 @@ impl<'a> Run<'a> {
 
     /// Begins to receive a message for a device that does not need it. Returns whether there was one.
     pub(crate) fn discard(&self, device: usize, into: &mut Vec<(usize, Discarded)>) -> Result<bool, Failure> {
-        let (lane, _) = self.way_to(device);
-        let Some(message) = lane.look((None, None))? else { return Ok(false) };
+        let (lane, _) = self.route(device);
+        let Some(message) = lane.probe((None, None))? else { return Ok(false) };
         self.count_received();
         into.push((device, Discarded::new(message)?));
         Ok(true)
@@ -307,7 +307,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             let (to, sender) = (*device, Kind::mail_of(discarded.tag));
-            let message = service.discarded.swap_remove(n).1.land();
+            let message = service.discarded.swap_remove(n).1.into_bytes();
             is_new = true;
             if let Some(from) = sender {
                 let channel = crate::member::channel_of(&Header::decoded(&message)?.0);
@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
     }
 
     /// Waits for a condition while serving messages. Reports lost ranks if this takes long after a failure.
-    fn until(
+    fn wait_until(
         &self,
         service: &mut Service,
         mut is_so: impl FnMut(&mut Service) -> Result<bool, Failure>,
@@ -353,7 +353,7 @@ impl<'a> Run<'a> {
             outgoing.send_kept(world.control(), rank, CONTROL_TAG, Control::Ended(sent[rank]).encoded())?;
         }
         service.ended[world.rank()] = Some(sent[world.rank()]);
-        self.until(service, |service| {
+        self.wait_until(service, |service| {
             let expected: Option<u64> = service.ended.iter().copied().sum();
             Ok(expected == Some(self.received.load(Ordering::SeqCst))
                 && service.discarded.is_empty()

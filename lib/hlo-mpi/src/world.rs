@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Returns the number of ranks that the program was started with, which `mpirun` and similar programs pass in
 /// the environment. Returns `None` if the process was started differently or is the only rank.
-pub fn ranks_asked_for() -> Option<usize> {
+pub fn requested_ranks() -> Option<usize> {
     let of = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(of).filter(|&n| n > 1)
 }
@@ -156,7 +156,7 @@ impl MpiWorld {
     ///
     /// # Errors
     /// MPI fails.
-    pub fn all_say(&self, is_so: bool) -> Result<Vec<bool>, Failure> {
+    pub fn gather_flags(&self, is_so: bool) -> Result<Vec<bool>, Failure> {
         let mut out = Outgoing::default();
         for rank in self.others() {
             out.send_kept(self.control, rank, FLAGS_TAG, vec![is_so.into()])?;
@@ -211,13 +211,13 @@ impl MpiWorld {
 
     /// Returns a message of a rank if one has arrived.
     pub(crate) fn take(&self, rank: usize, tag: i32) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(message) = self.control.look((Some(rank), Some(tag)))? else { return Ok(None) };
+        let Some(message) = self.control.probe((Some(rank), Some(tag)))? else { return Ok(None) };
         let mut message = Discarded::new(message)?;
         let mut backoff = Backoff::default();
         while !message.is_complete()? {
             backoff.pause();
         }
-        Ok(Some(message.land()))
+        Ok(Some(message.into_bytes()))
     }
 
     pub(crate) fn control(&self) -> Comm {

@@ -158,7 +158,7 @@ impl<'t> ModuleParser<'t> {
     fn instruction_at(&mut self, at: usize, body: &mut Body<'t>, close: usize) -> usize {
         let text = &self.text[..close];
         let mut exact = ScannedText::new(text, at);
-        let end = match exact.skim(true) {
+        let end = match exact.skip_to_attributes(true) {
             Ok(()) => exact.c.offset(),
             Err(diag) => match self.end_of_statement(&exact, at, close) {
                 Some(end) => end,

@@ -58,7 +58,7 @@ impl<'t> ModuleParser<'t> {
             let message =
                 format!("entry {n} of `{}` has the number {written}, which is not looked at", table.name);
             let diag = Diag::warning(message).with_code(code::TABLE_NUMBER).at(self.span_of(written), "");
-            self.warn(and_more(diag, wrong.count(), "entry", "entries"));
+            self.warn(with_error_count(diag, wrong.count(), "entry", "entries"));
         }
         for d in self.module.stack_frames.dangling() {
             let table = tables.iter().find(|t| t.name == d.table);
@@ -66,7 +66,7 @@ impl<'t> ModuleParser<'t> {
             let diag = Diag::warning(d.message).with_code(code::STACK_FRAME);
             let diag =
                 diag.at(self.span_of(entry.as_str().trim_end()), "dropped, with the frames that use it");
-            self.warn(and_more(diag, d.count - 1, "entry", "entries"));
+            self.warn(with_error_count(diag, d.count - 1, "entry", "entries"));
         }
     }
 
@@ -86,7 +86,7 @@ impl<'t> ModuleParser<'t> {
         let diag = Diag::warning(message).with_code(code::STACK_FRAME);
         let diag =
             diag.at_instruction(self.module.span(first), Part::Attribute("metadata"), "the frame is dropped");
-        self.warn(and_more(diag, wrong.count(), "instruction", "instructions"));
+        self.warn(with_error_count(diag, wrong.count(), "instruction", "instructions"));
     }
 
     /// Reads an entry of the table `name`. As in XLA, its position in the table determines its number, not
@@ -112,7 +112,7 @@ impl<'t> ModuleParser<'t> {
 }
 
 /// Returns the diagnostic with a note that `count` others have the same error.
-fn and_more(diag: Diag, count: usize, one: &str, several: &str) -> Diag {
+fn with_error_count(diag: Diag, count: usize, one: &str, several: &str) -> Diag {
     match count {
         0 => diag,
         1 => diag.note(format!("the same goes for 1 more {one}")),

@@ -27,7 +27,7 @@ fn explain(error: &pest::error::Error<Rule>, text: &str, base: usize) -> Diag {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
     };
     let expected = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => in_words(positives),
+        ErrorVariant::ParsingError { positives, .. } => describe_rules(positives),
         ErrorVariant::CustomError { message } => message.clone(),
     };
     syntax_error(&expected, text, at, base)
@@ -45,7 +45,7 @@ pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag 
 }
 
 /// Describes the text that one of `rules` would match.
-fn in_words(rules: &[Rule]) -> String {
+fn describe_rules(rules: &[Rule]) -> String {
     let words: Vec<&str> = rules.iter().map(|&rule| describe(rule)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "HLO text".into() } else { alternatives(&words) }
 }

@@ -320,7 +320,7 @@ impl<'a> DenseReader<'a> {
         if self.array.dims.get(level).is_some_and(|&size| *count <= size) && self.elided.is_none() {
             return Ok(());
         }
-        Err(self.surplus())
+        Err(self.extra_entry_error())
     }
 
     /// Reads elements of the innermost dimension until the next token is not an element.
@@ -437,7 +437,7 @@ impl<'a> DenseReader<'a> {
 
     /// Creates the error for an entry beyond the size of the dimension.
     #[cold]
-    fn surplus(&self) -> Diag {
+    fn extra_entry_error(&self) -> Diag {
         let level = self.open.len().saturating_sub(1);
         let start = self.open.last().map_or(self.at, |o| o.0);
         let end = self.at + token_at(&self.text[self.at..]).1;

@@ -284,7 +284,7 @@ impl<'t> ModuleParser<'t> {
             self.report(diag.note(note));
             return text.len();
         }
-        if let Ok(pair) = parse(Rule::computations, &text[start..self.stretch_end(start)], start) {
+        if let Ok(pair) = parse(Rule::computations, &text[start..self.chunk_end(start)], start) {
             let end = start + pair.as_span().end();
             for computation in pair.into_inner() {
                 if self.full() {
@@ -305,7 +305,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Returns the end of a sequence of whole computations that begins at `start`.
-    fn stretch_end(&self, start: usize) -> usize {
+    fn chunk_end(&self, start: usize) -> usize {
         let ends = &self.scanned.top_level_ends;
         let first = ends.partition_point(|&end| end < start + MIN_CHUNK_BYTES);
         // A comma introduces an attribute of the computation.

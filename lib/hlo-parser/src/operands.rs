@@ -57,14 +57,14 @@ impl<'t> ModuleParser<'t> {
                     self.warn(diag.at(span, "left out"));
                     continue;
                 }
-                Operand::Name(_, word) if matches!(op, Op::Parameter(_)) => self.no_number(word),
+                Operand::Name(_, word) if matches!(op, Op::Parameter(_)) => self.report_missing_number(word),
                 Operand::Name(shape, word) => {
                     let shape = shape.map(|span| (std::mem::replace(&mut t.shape, Shape::Token), span));
                     self.operand(word, shape, body)
                 }
                 Operand::Operation(head) if matches!(op, Op::Parameter(_)) => {
                     syntax::inside(t, &head, 0)?;
-                    self.no_number(head.opcode)
+                    self.report_missing_number(head.opcode)
                 }
                 Operand::Operation(head) => self.operation(t, head, None, body)?,
             };
@@ -77,7 +77,7 @@ impl<'t> ModuleParser<'t> {
     }
 
     /// Reports that `word` is in place of a parameter's number.
-    fn no_number(&mut self, word: &'t str) -> Option<InstrId> {
+    fn report_missing_number(&mut self, word: &'t str) -> Option<InstrId> {
         let diag = Diag::error(format!("expected the parameter's number, found `{word}`"));
         let diag = diag.with_code(code::PARAMETER_NUMBER);
         self.report(diag.at(self.span_of(word), "parameters are numbered 0, 1, …"));

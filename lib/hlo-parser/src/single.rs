@@ -35,7 +35,7 @@ impl<'t> ModuleParser<'t> {
         let mut body = Body::new(id, self.text.len());
         body.single = true;
         let mut exact = ScannedText::new(self.text, start);
-        let end = match exact.skim(false) {
+        let end = match exact.skip_to_attributes(false) {
             Ok(()) => exact.c.offset(),
             Err(diag) => return self.report_malformed(*diag, start, &body),
         };

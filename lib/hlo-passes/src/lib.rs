@@ -55,7 +55,7 @@ pub use pipeline::{
     FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, XLA_CLASSES, pass_of_class,
 };
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};
-pub use registry::{Group, find, find_alike, groups, passes, register, register_groups};
+pub use registry::{Group, find, find_ignoring_case, groups, passes, register, register_groups};
 pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
 pub use support::clone::inline_at;

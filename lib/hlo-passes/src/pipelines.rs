@@ -3,7 +3,7 @@
 //! This list alone defines which passes run: `hlo-run` compiles the result of `cpu`, and `docs/passes.md`
 //! lists the pipelines. Add a new pass to the text of the pipeline in which it runs.
 
-use hlo_ir::suggest::spelt_alike;
+use hlo_ir::suggest::equal_ignoring_spelling;
 
 /// A named pipeline.
 #[derive(Debug)]
@@ -106,8 +106,8 @@ pub fn find_pipeline(name: &str) -> Option<&'static PipelineInfo> {
 }
 
 /// Returns the pipeline with a name, ignoring case and treating `-` and `_` as equal.
-pub(crate) fn find_pipeline_alike(name: &str) -> Option<&'static PipelineInfo> {
-    PIPELINES.iter().find(|p| spelt_alike(p.name, name))
+pub(crate) fn find_pipeline_ignoring_case(name: &str) -> Option<&'static PipelineInfo> {
+    PIPELINES.iter().find(|p| equal_ignoring_spelling(p.name, name))
 }
 
 #[cfg(test)]

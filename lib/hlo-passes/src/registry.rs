@@ -1,7 +1,7 @@
 //! The registry: the list of all passes.
 
 use crate::{PassInfo, backend, collectives, control_flow, expansion, partitioning, simplification};
-use hlo_ir::suggest::spelt_alike;
+use hlo_ir::suggest::equal_ignoring_spelling;
 use std::sync::{PoisonError, RwLock};
 
 /// A group of passes with a common purpose. Each group is one folder of the source of a crate.
@@ -95,8 +95,8 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
 }
 
 /// Returns the pass with a name, ignoring case and treating `-` and `_` as equal. Does not find passes of [`register`].
-pub fn find_alike(name: &str) -> Option<&'static PassInfo> {
-    find_grouped(|p| spelt_alike(p.name, name))
+pub fn find_ignoring_case(name: &str) -> Option<&'static PassInfo> {
+    find_grouped(|p| equal_ignoring_spelling(p.name, name))
 }
 
 /// Returns the first pass of a group that `is_wanted` accepts.

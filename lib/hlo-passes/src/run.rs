@@ -39,7 +39,7 @@ pub trait Observer {
     fn after_pass(&mut self, _pass: &'static PassInfo, _run: &PassRun, _module: &Module) {}
 
     /// Called when the runner skips a pass because it cannot do anything on the module. `why` is the reason.
-    fn passed_over(&mut self, _pass: &'static PassInfo, _why: Diag) {}
+    fn pass_skipped(&mut self, _pass: &'static PassInfo, _why: Diag) {}
 
     /// Called before the passes of a named pipeline.
     fn before_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
@@ -154,7 +154,7 @@ fn run_pass(
     let needs_schedule = info.schedule == Schedule::Needed && !module.header.is_scheduled;
     let lacks = if needs_schedule { Some(without_schedule(info, module)) } else { (info.lacks)(module) };
     if let Some(why) = lacks {
-        observer.passed_over(info, why);
+        observer.pass_skipped(info, why);
         let nothing = PassRun { changed: false, time: Duration::ZERO, rewrites: Rewrites::default() };
         observer.after_pass(info, &nothing, module);
         return Ok(false);

@@ -105,11 +105,11 @@ impl Buffer {
     /// The buffer was deleted or donated to a run.
     pub fn value(&self) -> Result<Value> {
         let mut content = self.content();
-        settle(&mut content);
+        replace_if_ready(&mut content);
         match &*content {
             Content::Ready(array) => Ok(Value::Ready(array.clone())),
             Content::Pending(pending) => Ok(Value::Pending(pending.clone())),
-            Content::Deleted => Err(gone()),
+            Content::Deleted => Err(deleted_buffer_error()),
         }
     }
 
@@ -119,11 +119,11 @@ impl Buffer {
     /// As [`Buffer::value`].
     pub fn take(&self) -> Result<Value> {
         let mut content = self.content();
-        settle(&mut content);
+        replace_if_ready(&mut content);
         match std::mem::replace(&mut *content, Content::Deleted) {
             Content::Ready(array) => Ok(Value::Ready(array)),
             Content::Pending(pending) => Ok(Value::Pending(pending)),
-            Content::Deleted => Err(gone()),
+            Content::Deleted => Err(deleted_buffer_error()),
         }
     }
 
@@ -234,7 +234,7 @@ pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
 }
 
 /// Replaces a pending array by the array itself once it is ready. Adds no reference to its memory.
-fn settle(content: &mut Content) {
+fn replace_if_ready(content: &mut Content) {
     let Content::Pending(pending) = &*content else { return };
     if !matches!(pending.over().get(), Some(Ok(()))) {
         return;
@@ -246,6 +246,6 @@ fn settle(content: &mut Content) {
     }
 }
 
-fn gone() -> Fault {
+fn deleted_buffer_error() -> Fault {
     Fault::invalid("the buffer has been deleted or donated")
 }

@@ -1,6 +1,6 @@
 //! Compilation of the programs that callers pass.
 
-use crate::fault::{Fault, Result, said};
+use crate::fault::{Fault, Result, diagnostics_text};
 use crate::options;
 use crate::platform::Platform;
 use crate::program::Program;
@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// # Errors
 /// The format is unknown, the program is damaged, or the errors of [`hlo_client::Client::compile`].
 pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>> {
-    let asked = hlo_proto::CompileOptions::read(&source.options).map_err(|d| Fault::invalid(said(&[d])))?;
+    let asked = hlo_proto::CompileOptions::read(&source.options)
+        .map_err(|d| Fault::invalid(diagnostics_text(&[d])))?;
     asked.env_option_overrides.iter().try_for_each(|(name, value)| options::check(name, value))?;
     let mut module = read(&source)?;
     module.header.replica_count = Count(asked.num_replicas.max(module.header.replica_count.0));
@@ -40,9 +41,10 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
     }
     let violations = verify(&module);
     if !violations.is_empty() {
-        return Err(Fault::invalid(said(&violations)));
+        return Err(Fault::invalid(diagnostics_text(&violations)));
     }
-    hlo_passes::choose_result_layouts(&mut module).map_err(|diag| Fault::invalid(said(&[diag])))?;
+    hlo_passes::choose_result_layouts(&mut module)
+        .map_err(|diag| Fault::invalid(diagnostics_text(&[diag])))?;
     let options = CompileOptions {
         threads: platform.threads,
         donation: true,
@@ -71,11 +73,13 @@ fn read(source: &Source) -> Result<Module> {
 }
 
 fn program(form: Form, code: &[u8]) -> Result<Module> {
-    form.read(code).map(|program| program.module).map_err(|d| Fault::invalid(said(&d)))
+    form.read(code).map(|program| program.module).map_err(|d| Fault::invalid(diagnostics_text(&d)))
 }
 
 fn message(code: &[u8], kind: FileKind) -> Result<Module> {
-    hlo_proto::file::read_as(code, kind).map(|file| file.module).map_err(|d| Fault::invalid(said(&d)))
+    hlo_proto::file::read_as(code, kind)
+        .map(|file| file.module)
+        .map_err(|d| Fault::invalid(diagnostics_text(&d)))
 }
 
 /// Returns the numbers of the devices, replica by replica. The list is empty if the options have no device

@@ -103,7 +103,8 @@ impl Engines {
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
         let is_final = !can_compile || first == Engine::Compiled || platform.engines == Policy::Interpreted;
-        let (compiled_at, compiled_from) = if is_final { NEVER_COMPILED } else { turns(price, expected) };
+        let (compiled_at, compiled_from) =
+            if is_final { NEVER_COMPILED } else { compilation_runs(price, expected) };
         let options = CompileOptions { engine: Some(first), ..options.clone() };
         let (first, too_large) = match platform.client.compile(module, &options) {
             // The caller can still ask for the memory requirements of a program that is too large to run.
@@ -134,7 +135,7 @@ impl Engines {
     ///
     /// # Errors
     /// The program needs more memory than is available.
-    pub fn turn(&self) -> Result<RunIndex> {
+    pub fn begin_run(&self) -> Result<RunIndex> {
         match &self.too_large {
             None => Ok(self.turns.fetch_add(1, Ordering::Relaxed)),
             Some(fault) => Err(fault.clone()),
@@ -158,7 +159,7 @@ impl Engines {
     }
 
     /// Returns whether background compilation starts at this run.
-    pub fn pays(&self, turn: RunIndex) -> bool {
+    pub fn starts_compilation(&self, turn: RunIndex) -> bool {
         turn == self.compiled_at
     }
 
@@ -187,7 +188,7 @@ impl Engines {
 const NEVER_COMPILED: (RunIndex, RunIndex) = (RunIndex::MAX, RunIndex::MAX);
 
 /// Returns the run at which background compilation starts and the first run that uses compiled code.
-fn turns(price: Duration, expected: Duration) -> (RunIndex, RunIndex) {
+fn compilation_runs(price: Duration, expected: Duration) -> (RunIndex, RunIndex) {
     if expected >= MAX_CALLING_THREAD_TIME {
         // A program that runs twice is expected to run often. Callers that measure a run execute the program
         // once before.

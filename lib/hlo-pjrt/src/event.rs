@@ -36,9 +36,9 @@ impl Event {
 
     /// Notes that the caller is about to wait. If no thread has started the work, it runs on the calling
     /// thread.
-    pub fn hurry(&self) {
+    pub fn run_if_not_started(&self) {
         if let Self::Later(promise) = self {
-            promise.hurry();
+            promise.run_if_not_started();
         }
     }
 

@@ -60,7 +60,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     }
     let calls_back = program.calls == Calls::Python;
     let context = run.context.filter(|_| program.calls != Calls::Nobody).map(ExecuteContext::user_data);
-    let given = run.arguments.iter().map(|list| give(program, list, &run.kept));
+    let given = run.arguments.iter().map(|list| take_arguments(program, list, &run.kept));
     let given = given.collect::<Result<Vec<Vec<RunArgument>>>>()?;
     let waits: Vec<Arc<Promise<()>>> = (given.iter().flatten())
         .filter_map(|g| match &g.value {
@@ -68,8 +68,8 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
             Value::Pending(pending) => Some(pending.over().clone()),
         })
         .collect();
-    let turn = program.engines.turn()?;
-    if program.engines.pays(turn) {
+    let turn = program.engines.begin_run()?;
+    if program.engines.starts_compilation(turn) {
         compile_later(program);
     }
     if waits.is_empty() && program.engines.is_quick(turn) && !calls_back && devices.len() == 1 {
@@ -108,7 +108,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         drop((platform, unfinished));
     };
     let is_short = devices.len() == 1 && program.engines.is_short(turn);
-    when_all(waits, move || {
+    run_after(waits, move || {
         if calls_back {
             return platform.pool.push_apart(job);
         }
@@ -180,7 +180,7 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
 }
 
 /// Runs a job once all promises are fulfilled, successfully or not.
-fn when_all(waits: Vec<Arc<Promise<()>>>, job: impl FnOnce() + Send + 'static) {
+fn run_after(waits: Vec<Arc<Promise<()>>>, job: impl FnOnce() + Send + 'static) {
     if waits.is_empty() {
         return job();
     }
@@ -223,7 +223,7 @@ fn check(program: &Program, arguments: &[&Buffer]) -> Result {
 }
 
 /// Takes the arguments from the caller's buffers.
-fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<RunArgument>> {
+fn take_arguments(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<RunArgument>> {
     let mut donated = Cow::Borrowed(&program.donated);
     for &n in kept.iter().filter(|&&n| n < program.donated.len()) {
         donated.to_mut()[n] = false;

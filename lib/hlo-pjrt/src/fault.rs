@@ -127,12 +127,12 @@ impl From<hlo_client::Error> for Fault {
             error if error.is_memory() => Code::ResourceExhausted,
             Error::Diags(_) | Error::Sizes | Error::Refused { .. } => Code::Internal,
         };
-        Self::new(code, said(&error.to_diags()))
+        Self::new(code, diagnostics_text(&error.to_diags()))
     }
 }
 
 /// Returns the messages and notes of diagnostics, one per line.
-pub fn said(diags: &[hlo_ir::diag::Diag]) -> String {
+pub fn diagnostics_text(diags: &[hlo_ir::diag::Diag]) -> String {
     let mut text = String::new();
     for diag in diags {
         for part in std::iter::once(&diag.message).chain(&diag.notes) {
@@ -268,6 +268,6 @@ impl Error {
 pub fn outcome(result: Result) -> Handle<Error> {
     match result {
         Ok(()) => Handle::NULL,
-        Err(fault) => Handle::give(Error::new(fault)),
+        Err(fault) => Handle::allocate(Error::new(fault)),
     }
 }

@@ -30,7 +30,7 @@ struct Callback {
 ///
 /// # Errors
 /// The call does not contain a function of JAX in this process, or the function returns an error.
-pub fn tell(inspected: &Inspected) -> Result {
+pub fn pass_sharding(inspected: &Inspected) -> Result {
     let callback = read(&inspected.config)?;
     let bytes = encoded(&Sharding::single(inspected.sharding.clone()));
     let mut arguments = Arguments {

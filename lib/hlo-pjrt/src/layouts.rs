@@ -105,7 +105,7 @@ impl Layouts {
 /// # Errors
 /// The list is a null pointer.
 pub fn default_layout(dims: List<i64>) -> Result<Handle<MemoryLayout>> {
-    Ok(Handle::give(MemoryLayout::new(&Order::ROW_MAJOR, dims.get()?.len())))
+    Ok(Handle::allocate(MemoryLayout::new(&Order::ROW_MAJOR, dims.get()?.len())))
 }
 
 /// The extension's structs of arguments.

@@ -1,7 +1,7 @@
 //! The extension for custom partitioners: the caller's functions that partition custom calls
 //! (`jax.custom_partitioning`), and targets that do the same for each entry of a batch.
 
-use crate::fault::{Fault, Result, said};
+use crate::fault::{Fault, Result, diagnostics_text};
 use crate::shardings::encoded;
 use crate::sys::elements;
 use hlo_client::{CustomPartition, CustomPartitioner, Partitioned, Placed};
@@ -224,10 +224,10 @@ unsafe fn read(question: &Question) -> Result<Partitioned> {
     };
     let program = bytes(question.program)?;
     let form = if Form::of(program) == Form::Bytecode { Form::Bytecode } else { Form::StableHlo };
-    let module = form.read(program).map_err(|diags| Fault::internal(said(&diags)))?.module;
+    let module = form.read(program).map_err(|diags| Fault::internal(diagnostics_text(&diags)))?.module;
     let violations = hlo_ir::verify::verify(&module);
     if !violations.is_empty() {
-        return Err(Fault::internal(said(&violations)));
+        return Err(Fault::internal(diagnostics_text(&violations)));
     }
     // SAFETY: the function guarantees that there is one sharding for each operand.
     let operands = unsafe { elements(question.operand_shardings, question.operand_count) }?;

@@ -46,14 +46,14 @@ impl<T> Promise<T> {
 
     /// Waits for the value. Computes it if no thread has started to.
     pub fn wait(&self) -> &Result<T> {
-        self.maker.hurry();
+        self.maker.run_if_not_started();
         self.value.wait()
     }
 
     /// Computes the value if no thread has started to, because the caller is about to wait for it.
-    pub fn hurry(&self) {
+    pub fn run_if_not_started(&self) {
         if self.value.get().is_none() {
-            self.maker.hurry();
+            self.maker.run_if_not_started();
         }
     }
 

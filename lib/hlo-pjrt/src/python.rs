@@ -183,13 +183,14 @@ const MAX_THREADS: usize = 1024;
 fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
     // Some libraries configure Python's thread to flush subnormal numbers to zero.
     let _standard = hlo_client::StandardFloats::set();
-    let options: Value = serde_json::from_slice(options.to_bytes())
-        .map_err(|e| said(&[Diag::error(format!("the options are no JSON: {e}"))], &nowhere()))?;
+    let options: Value = serde_json::from_slice(options.to_bytes()).map_err(|e| {
+        diagnostics_error(&[Diag::error(format!("the options are no JSON: {e}"))], &empty_source())
+    })?;
     let source = Source {
         name: options["name"].as_str().unwrap_or("<program>").to_string(),
         text: std::str::from_utf8(code).unwrap_or_default().to_string(),
     };
-    let failed = |diags: Vec<Diag>| said(&diags, &source);
+    let failed = |diags: Vec<Diag>| diagnostics_error(&diags, &source);
     let (module, constants) = module_of(code, &options).map_err(failed)?;
     match hlo_ir::verify::verify(&module) {
         violations if violations.is_empty() => {}
@@ -311,7 +312,7 @@ impl BorrowedMemory {
 /// # Safety
 /// As [`hlo_program_run`].
 unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> {
-    let failed = |e: Error| said(&e.to_diags(), &nowhere());
+    let failed = |e: Error| diagnostics_error(&e.to_diags(), &empty_source());
     let parameters = program.executable.parameters();
     if arrays.len() != parameters.len() {
         return Err(failed(Error::argument_count(parameters.len(), arrays.len())));
@@ -350,12 +351,12 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
 }
 
 /// Returns a source for errors that refer to no text.
-fn nowhere() -> Source {
+fn empty_source() -> Source {
     Source { name: String::new(), text: String::new() }
 }
 
 /// Converts diagnostics into an error for the caller.
-fn said(diags: &[Diag], source: &Source) -> Text {
+fn diagnostics_error(diags: &[Diag], source: &Source) -> Text {
     let text: Vec<String> = diags.iter().map(|diag| render(diag, source, false)).collect();
     let each = diags.iter().map(|diag| {
         let place = diag.primary().filter(|_| !source.text.is_empty()).map(|label| {
@@ -374,7 +375,7 @@ fn said(diags: &[Diag], source: &Source) -> Text {
 
 /// Returns the error of `body`, or null if it succeeds. A panic is reported as an error of this library.
 fn fallible(body: impl FnOnce() -> Result<(), Text>) -> *mut Text {
-    let panicked = |_| Err(said(&[Diag::error("internal error: a panic")], &nowhere()));
+    let panicked = |_| Err(diagnostics_error(&[Diag::error("internal error: a panic")], &empty_source()));
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked) {
         Ok(()) => std::ptr::null_mut(),
         Err(error) => Box::into_raw(Box::new(error)),

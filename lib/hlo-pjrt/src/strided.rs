@@ -104,7 +104,7 @@ impl Strided {
     }
 
     /// Returns whether the elements are dense in this order of dimensions, the fastest varying one first.
-    pub fn lies_in_order(&self, minor_to_major: &[i64]) -> bool {
+    pub fn is_dense_in_order(&self, minor_to_major: &[i64]) -> bool {
         let mut next = self.element_bytes.cast_signed();
         let ordered = minor_to_major.iter().all(|&d| {
             let d = usize::try_from(d).ok();
@@ -238,12 +238,12 @@ mod tests {
     #[test]
     fn what_lies_in_order_is_seen() {
         let at = |dims, strides| Strided::at(dims, 4, strides).expect("strides");
-        assert!(at(&[2, 1, 3], &[12, 999, 4]).lies_in_order(&[2, 1, 0]));
-        assert!(at(&[2, 3], &[4, 8]).lies_in_order(&[0, 1]));
-        assert!(!at(&[2, 3], &[4, 8]).lies_in_order(&[1, 0]));
-        assert!(!at(&[2, 3], &[16, 4]).lies_in_order(&[1, 0]));
-        assert!(at(&[0, 3], &[1, 1]).lies_in_order(&[1, 0]));
-        assert!(Strided::row_major(&[], 4).expect("a scalar").lies_in_order(&[]));
+        assert!(at(&[2, 1, 3], &[12, 999, 4]).is_dense_in_order(&[2, 1, 0]));
+        assert!(at(&[2, 3], &[4, 8]).is_dense_in_order(&[0, 1]));
+        assert!(!at(&[2, 3], &[4, 8]).is_dense_in_order(&[1, 0]));
+        assert!(!at(&[2, 3], &[16, 4]).is_dense_in_order(&[1, 0]));
+        assert!(at(&[0, 3], &[1, 1]).is_dense_in_order(&[1, 0]));
+        assert!(Strided::row_major(&[], 4).expect("a scalar").is_dense_in_order(&[]));
         assert_eq!(at(&[2, 3, 4], &[4, 32, 8]).order()[..], [0, 2, 1]);
         assert_eq!(at(&[2, 1, 3], &[12, 12, 4]).order()[..], [2, 1, 0]);
     }

@@ -41,7 +41,7 @@ impl TaskReference {
     }
 
     /// Runs the task if no thread has started it.
-    pub fn hurry(&self) {
+    pub fn run_if_not_started(&self) {
         if let Some(task) = self.0.get().and_then(Weak::upgrade) {
             task.run();
         }
@@ -62,10 +62,10 @@ mod tests {
             count.fetch_add(1, Ordering::Relaxed);
         });
         let maker = TaskReference::default();
-        maker.hurry();
+        maker.run_if_not_started();
         assert_eq!(times.load(Ordering::Relaxed), 0, "it is not offered yet");
         maker.offer(&task);
-        maker.hurry();
+        maker.run_if_not_started();
         task.run();
         assert_eq!(times.load(Ordering::Relaxed), 1);
     }

@@ -91,7 +91,7 @@ fn expanded(module: Verified<&Module>, donations: Vec<Donation>) -> Result<expan
             return Err(refused);
         }
     }
-    if module.leaves_unsaid() {
+    if module.has_implicit_information() {
         let message = "expected a module that `Module::make_explicit` has changed: this one mixes floating-point types in an \
                        operation, or binds operands of an asynchronous operation late";
         return Err(vec![Diag::error(message)]);

@@ -151,7 +151,7 @@ impl Line<'_> {
                     if class(from) == class(to) || *bytes == 0 {
                         self.positions += 1
                     } else {
-                        self.keep(self.maker(*from), "copy")
+                        self.keep(self.defining_instruction(*from), "copy")
                     }
                 }
                 Step::While { instruction, condition, body, .. } => {
@@ -160,14 +160,14 @@ impl Line<'_> {
                     self.add(body);
                 }
                 Step::Conditional { selector, branches, .. } => {
-                    self.keep(self.maker(*selector), "conditional");
+                    self.keep(self.defining_instruction(*selector), "conditional");
                     branches.iter().for_each(|branch| self.add(branch));
                 }
             }
         }
     }
 
-    fn maker(&self, buffer: BufId) -> Option<InstrId> {
+    fn defining_instruction(&self, buffer: BufId) -> Option<InstrId> {
         self.body.buffers[buffer].instruction
     }
 

@@ -56,7 +56,7 @@ impl RemoteBuffer {
         let held = self.0.clone();
         runtime::wait(async move {
             let session = &held.session;
-            let _turn = session.turn().await?;
+            let _turn = session.acquire_call().await?;
             let request = session.request(DownloadRequest { buffer: held.handle });
             let stream = session.grpc().download(request).await.map_err(|s| session.error(&s))?;
             let leaves = receive(session, stream.into_inner()).await?;
@@ -101,7 +101,7 @@ impl LaidOut {
 
 /// Transfers an array to the server.
 pub(crate) async fn upload(session: Arc<Session>, array: LaidOut) -> Result<RemoteBuffer, Error> {
-    let _turn = session.turn().await?;
+    let _turn = session.acquire_call().await?;
     let mut shape = shape_text(&array.shape);
     let parts = chunks(array.bytes, session.chunk());
     let messages = parts.map(move |data| UploadRequest { shape: std::mem::take(&mut shape), data });

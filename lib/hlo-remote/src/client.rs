@@ -82,7 +82,7 @@ impl RemoteClient {
         let options = compile_options(options);
         let text = Bytes::copy_from_slice(text.as_bytes());
         runtime::wait(async move {
-            let _turn = session.turn().await?;
+            let _turn = session.acquire_call().await?;
             let mut options = Some(options);
             let parts = chunks(text, session.chunk());
             let messages: Vec<_> =

@@ -80,7 +80,7 @@ impl RemoteExecutable {
         let held = self.0.clone();
         let text = runtime::wait(async move {
             let session = &held.session;
-            let _turn = session.turn().await?;
+            let _turn = session.acquire_call().await?;
             let request = session.request(LoweredRequest { program: held.handle });
             let stream = session.grpc().lowered(request).await.map_err(|s| session.error(&s))?;
             let mut stream = stream.into_inner();
@@ -180,7 +180,7 @@ impl RemoteExecutable {
         let leaves = runtime::wait(async move {
             // The call keeps its program and arguments alive, even if its caller drops them.
             let _held = (program, arguments);
-            let _turn = session.turn().await?;
+            let _turn = session.acquire_call().await?;
             let id = request.run;
             let call = async {
                 let stream = session.grpc().execute_and_transfer(session.request(request)).await;

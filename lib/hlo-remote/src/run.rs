@@ -48,7 +48,7 @@ pub(crate) fn start(
     let watched_by = watch.clone();
     let results = runtime::start(async move {
         let _taken = taken;
-        let _turn = session.turn().await?;
+        let _turn = session.acquire_call().await?;
         let id = request.run;
         let call = async {
             let reply = session.grpc().execute(session.request(request)).await;

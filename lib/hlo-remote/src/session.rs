@@ -135,7 +135,7 @@ impl Session {
     ///
     /// # Errors
     /// The session has ended.
-    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
+    pub(crate) async fn acquire_call(&self) -> Result<OwnedSemaphorePermit, Error> {
         let turn = self.calls.clone().acquire_owned().await;
         let turn = turn.map_err(|_| disconnected(&self.server, "the session has ended"))?;
         match self.ended.get() {

@@ -29,7 +29,7 @@ impl Account {
 
     /// Returns whether workers may be woken. It is false during the pause that begins when the balance
     /// becomes negative.
-    pub(crate) fn is_help_welcome(&mut self, now: Instant) -> bool {
+    pub(crate) fn may_wake_workers(&mut self, now: Instant) -> bool {
         if self.in_debt && now >= self.paused_until {
             self.in_debt = false;
             self.balance = INITIAL_CREDIT;
@@ -37,7 +37,7 @@ impl Account {
         !self.in_debt
     }
 
-    /// Returns whether help is paused, as of the last call of `is_help_welcome`.
+    /// Returns whether help is paused, as of the last call of `may_wake_workers`.
     pub(crate) fn is_in_debt(&self) -> bool {
         self.in_debt
     }
@@ -86,20 +86,20 @@ mod tests {
         let start = Instant::now();
         let mut account = Account::new(start);
         let mut now = enter(&mut account, start, accident);
-        assert!(account.is_help_welcome(now), "one accident is forgiven");
+        assert!(account.may_wake_workers(now), "one accident is forgiven");
         // Each further loss doubles the pause.
         for pause in [2, 4, 8, 16, 32, 64, 128, 256, 256] {
             let end = enter(&mut account, now, late);
-            assert!(!account.is_help_welcome(end));
+            assert!(!account.may_wake_workers(end));
             assert_eq!(account.paused_until, end + Duration::from_millis(pause));
             now = account.paused_until;
-            assert!(account.is_help_welcome(now));
+            assert!(account.may_wake_workers(now));
         }
         for _ in 0..1000 {
             now = enter(&mut account, now, Duration::from_micros(1));
         }
         now = enter(&mut account, now, accident);
-        assert!(account.is_help_welcome(now));
+        assert!(account.may_wake_workers(now));
         now = enter(&mut account, now, late);
         assert_eq!(account.paused_until, now + INITIAL_PAUSE);
     }

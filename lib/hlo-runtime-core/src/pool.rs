@@ -152,7 +152,7 @@ impl Pool {
         // SAFETY: this thread owns `busy`.
         let account = unsafe { &mut *stand.account.get() };
         let start = Instant::now();
-        let result = if account.is_help_welcome(start) {
+        let result = if account.may_wake_workers(start) {
             self.run_with_help(stand, 0, chunks, body, start, account)
         } else {
             match run_alone(chunks, body, start) {

@@ -63,7 +63,7 @@ impl Arrays<'_> {
 }
 
 /// Returns whether this device takes part in a collective.
-fn takes_part(communicator: &dyn Communicator, site: usize) -> bool {
+fn participates(communicator: &dyn Communicator, site: usize) -> bool {
     communicator.table().group(site, communicator.device()).is_some()
 }
 
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn hlo_rt_exchange(
     let mut arrays = unsafe { Arrays::new((operand_count, result_count), desc.add(4), operands, results) };
     let site = site as usize;
     ctx.communicate(site, |comm| {
-        if !takes_part(comm, site) {
+        if !participates(comm, site) {
             arrays.zero();
             return Ok(());
         }
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn hlo_rt_all_reduce(
     let mut arrays = unsafe { Arrays::new((count, count), desc.add(2), operands, results) };
     let (site, element_bytes) = (site as usize, element_bytes.max(1) as usize);
     ctx.communicate(site, |comm| {
-        if !takes_part(comm, site) {
+        if !participates(comm, site) {
             arrays.zero();
             return Ok(());
         }
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn hlo_rt_reduce_scatter(
     let mut arrays = unsafe { Arrays::new((count, count), desc.add(2), operands, results) };
     let (site, element_bytes) = (site as usize, element_bytes.max(1) as usize);
     ctx.communicate(site, |comm| {
-        if !takes_part(comm, site) {
+        if !participates(comm, site) {
             arrays.zero();
             return Ok(());
         }

@@ -22,7 +22,7 @@ pub(crate) fn with_options(command: Command) -> Command {
 }
 
 /// Returns the completions or the manual page, if requested.
-pub(crate) fn asked(command: &Command, matches: &ArgMatches) -> Option<Vec<u8>> {
+pub(crate) fn requested_output(command: &Command, matches: &ArgMatches) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
         let name = command.get_name().to_string();

@@ -140,7 +140,7 @@ impl LanguageArgs {
             None => arguments_of(&arrays()?, polymorphic.parameters()),
         };
         if arguments.is_empty() {
-            return Ok(Err(vec![how_to_give_shapes(polymorphic.parameters())]));
+            return Ok(Err(vec![missing_shapes_error(polymorphic.parameters())]));
         }
         let module = polymorphic.module(&arguments);
         Ok(module.and_then(|module| verified(Program::from(module).into(), no_verify)))
@@ -286,7 +286,7 @@ fn arguments_of(arrays: &[GivenArray], parameters: &[Parameter]) -> Vec<hlo_form
 }
 
 /// Returns the error for a program with arguments of unknown sizes, if no shapes are given.
-fn how_to_give_shapes(parameters: &[Parameter]) -> Diag {
+fn missing_shapes_error(parameters: &[Parameter]) -> Diag {
     let shapes: Vec<String> = parameters.iter().map(|parameter| parameter.shape.to_string()).collect();
     let example =
         parameters.iter().map(|parameter| example_of(&parameter.shape).to_string()).collect::<Vec<_>>();

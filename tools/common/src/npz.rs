@@ -63,7 +63,7 @@ impl Npz {
         let mut file = self.zip.by_index(index).map_err(unreadable)?;
         let method = file.compression();
         if !SUPPORTED_METHODS.contains(&method) {
-            return Err(compressed_otherwise(method));
+            return Err(unsupported_compression(method));
         }
         if method == CompressionMethod::Stored
             && let Some(part) = part(file.data_start(), file.compressed_size(), self.file.len())
@@ -119,7 +119,7 @@ fn unreadable(e: ZipError) -> String {
 }
 
 /// Returns the message for an array with an unsupported compression method.
-fn compressed_otherwise(method: CompressionMethod) -> String {
+fn unsupported_compression(method: CompressionMethod) -> String {
     let name = match method {
         CompressionMethod::LZMA => "LZMA".to_string(),
         CompressionMethod::XZ => "XZ".to_string(),

@@ -138,7 +138,7 @@ pub fn parse_arguments_of<A: clap::Parser>(
 ) -> Result<A, ExitCode> {
     let mut command = generate::with_options(A::command());
     let parsed = command.try_get_matches_from_mut(line).and_then(|mut matches| {
-        match generate::asked(&command, &matches) {
+        match generate::requested_output(&command, &matches) {
             Some(text) => Ok(Err(text)),
             None => A::from_arg_matches_mut(&mut matches).map(Ok).map_err(|e| e.format(&mut command)),
         }
@@ -170,11 +170,11 @@ pub fn parse_arguments_of<A: clap::Parser>(
 /// Adds a tip if the name of a pass was given as an option, as in MLIR's tools.
 #[cfg(feature = "passes")]
 fn propose_passes(error: &mut clap::Error) {
-    use hlo_passes::{find, find_alike, find_pipeline};
+    use hlo_passes::{find, find_ignoring_case, find_pipeline};
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return };
     let name = argument.trim_start_matches('-');
     let pipeline = || find_pipeline(name).map(|p| p.name);
-    let Some(name) = find(name).or_else(|| find_alike(name)).map(|p| p.name).or_else(pipeline) else {
+    let Some(name) = find(name).or_else(|| find_ignoring_case(name)).map(|p| p.name).or_else(pipeline) else {
         return;
     };
     if error.kind() == ErrorKind::UnknownArgument {

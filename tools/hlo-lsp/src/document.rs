@@ -53,7 +53,7 @@ impl Document {
     }
 
     /// Stores the results of checking the current text.
-    pub fn learn(&mut self, checked: Checked) {
+    pub fn set_checked(&mut self, checked: Checked) {
         self.checked = checked;
     }
 

@@ -27,7 +27,7 @@ const CHECK_DELAY: Duration = Duration::from_millis(80);
 pub type Answer<T> = Result<T, ResponseError>;
 
 /// Returns the error for a request that cannot be performed. The user sees the message.
-pub fn refuse(message: impl Into<String>) -> ResponseError {
+pub fn request_error(message: impl Into<String>) -> ResponseError {
     error(ErrorCode::RequestFailed, message)
 }
 
@@ -166,7 +166,7 @@ impl Server {
         if d.state != report.state {
             return;
         }
-        d.learn(report.checked);
+        d.set_checked(report.checked);
         let d = &*d;
         let diagnostics = d.found().iter().map(|f| f.to_lsp(d, self.client.related_information)).collect();
         let params = PublishDiagnosticsParams::new(d.uri.clone(), diagnostics, Some(d.version));
@@ -221,14 +221,14 @@ impl Server {
                     let p = p.text_document;
                     let key = p.uri.as_str().to_owned();
                     let language = Language::of(&p.language_id, &p.uri);
-                    let document = Document::new(p.uri, language, p.version, self.touch(&key), p.text);
+                    let document = Document::new(p.uri, language, p.version, self.mark_changed(&key), p.text);
                     self.documents.insert(key, document);
                 }
             }
             notice::DidChangeTextDocument::METHOD => {
                 if let Some(p) = params::<notice::DidChangeTextDocument>(n) {
                     let key = p.text_document.uri.as_str().to_owned();
-                    let state = self.touch(&key);
+                    let state = self.mark_changed(&key);
                     if let Some(d) = self.documents.get_mut(&key) {
                         d.change(p.text_document.version, state, p.content_changes);
                     }
@@ -258,7 +258,7 @@ impl Server {
     }
 
     /// Marks a document as new or changed. Returns the number of its state.
-    fn touch(&mut self, key: &str) -> u64 {
+    fn mark_changed(&mut self, key: &str) -> u64 {
         self.dirty.insert(key.to_owned(), Instant::now());
         self.state += 1;
         self.state

@@ -140,7 +140,7 @@ impl Observer for Watcher {
         }
     }
 
-    fn passed_over(&mut self, _: &'static PassInfo, why: Diag) {
+    fn pass_skipped(&mut self, _: &'static PassInfo, why: Diag) {
         if !self.warnings.contains(&why) {
             self.warnings.push(why);
         }

@@ -4,7 +4,7 @@ use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
-use hlo_passes::{PIPELINES, Pipeline, find, find_alike, find_pipeline, pass_of_class, passes};
+use hlo_passes::{PIPELINES, Pipeline, find, find_ignoring_case, find_pipeline, pass_of_class, passes};
 use hlo_tools_common::{Failure, Reporter};
 
 /// The passes and named pipelines at which the module is printed.
@@ -24,7 +24,7 @@ impl Selection {
         let known = |name: &String| {
             let exact = find(name).map(|p| p.name).or_else(|| find_pipeline(name).map(|p| p.name));
             exact.or_else(|| {
-                let name_of_pass = find_alike(name)?.name;
+                let name_of_pass = find_ignoring_case(name)?.name;
                 reporter.note(&format!("`{name}` is read as `{name_of_pass}`"));
                 Some(name_of_pass)
             })

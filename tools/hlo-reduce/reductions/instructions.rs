@@ -55,7 +55,7 @@ pub const TO_ZERO: Reduction = Reduction {
     changes_interface: false,
     grows: false,
     apply: |module, range| {
-        let sites: Vec<InstrId> = everywhere(module).filter(|&i| !is_simple(module, i)).collect();
+        let sites: Vec<InstrId> = all_instructions(module).filter(|&i| !is_simple(module, i)).collect();
         at_sites(module, range, sites, |module, chosen| {
             replace(module, chosen, |module, id| {
                 let (parent, shape) = (module[id].parent, module[id].shape.clone());
@@ -101,7 +101,7 @@ pub const TO_OPERAND: Reduction = Reduction {
     changes_interface: false,
     grows: false,
     apply: |module, range| {
-        let sites: Vec<(InstrId, usize)> = everywhere(module)
+        let sites: Vec<(InstrId, usize)> = all_instructions(module)
             .flat_map(|i| (0..module[i].operands.len()).map(move |n| (i, n)))
             .filter(|&(i, n)| {
                 let operand = module[i].operands.get(n);
@@ -130,7 +130,7 @@ pub const UNUSED: Reduction = Reduction {
     changes_interface: false,
     grows: false,
     apply: |module, range| {
-        let sites: Vec<InstrId> = everywhere(module)
+        let sites: Vec<InstrId> = all_instructions(module)
             .filter(|&i| !module.is_used(i) && !matches!(module[i].op, Op::Parameter(_)))
             .collect();
         at_sites(module, range, sites, remove_unused)
@@ -151,6 +151,6 @@ pub const PARAMETERS: Reduction = Reduction {
 };
 
 /// Returns the instructions of all computations, callers first.
-fn everywhere(module: &Module) -> impl Iterator<Item = InstrId> {
+fn all_instructions(module: &Module) -> impl Iterator<Item = InstrId> {
     module.computations_post_order().into_iter().rev().flat_map(|c| module.post_order(c))
 }

@@ -14,7 +14,7 @@ pub enum ReadElements {
 
 /// Returns the elements of each operand that the element at `position` of a result is computed from. If an
 /// instruction has several results, they have the same dimensions wherever the elements are known.
-pub fn feeding(module: &Module, id: InstrId, position: usize) -> Vec<ReadElements> {
+pub fn source_elements(module: &Module, id: InstrId, position: usize) -> Vec<ReadElements> {
     let operands = 0..module[id].operands.len();
     operands
         .map(|n| from_operand(module, id, n, position).map_or(ReadElements::Any, ReadElements::These))
@@ -56,7 +56,7 @@ mod tests {
         );
         let Ok(parsed) = parse_and_verify(&text, false) else { panic!("{text}") };
         let module = parsed.module;
-        feeding(&module, module[module.entry()].root(), position)
+        source_elements(&module, module[module.entry()].root(), position)
     }
 
     fn these(list: &[usize]) -> ReadElements {

@@ -1,6 +1,6 @@
 //! `--check-finite`: finds the instructions that compute a NaN or an infinity from finite numbers.
 
-use super::feeds::{ReadElements, feeding};
+use super::feeds::{ReadElements, source_elements};
 use super::frames::Leaves;
 use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;
@@ -52,7 +52,7 @@ pub struct Check {
 
 /// Whether the result of an instruction may contain a NaN or an infinity that is in none of its operands.
 /// False for instructions that only move elements or receive them from outside.
-pub fn may_make(module: &Module, id: InstrId) -> bool {
+pub fn may_introduce_special(module: &Module, id: InstrId) -> bool {
     let opcode = module[id].opcode();
     let Traits { moves, role, .. } = opcode.traits();
     let from_elsewhere = matches!(
@@ -197,7 +197,7 @@ fn worst(
     looks: &mut usize,
 ) -> Option<Class> {
     let mut worst = Class::Finite;
-    let all = feeding(module, id, position);
+    let all = source_elements(module, id, position);
     for (operand, fed) in operands.iter().zip(all) {
         let arrays = operand.iter().flat_map(|leaves| leaves.iter().flatten());
         for array in arrays {
@@ -222,7 +222,8 @@ fn worst(
 fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec<String> {
     let mut arrays = arrays.iter();
     let mut out = Vec::new();
-    for (number, (&operand, fed)) in module[id].operands.iter().zip(feeding(module, id, position)).enumerate()
+    for (number, (&operand, fed)) in
+        module[id].operands.iter().zip(source_elements(module, id, position)).enumerate()
     {
         for shape in module[operand].shape.leaves() {
             let Some(array) = super::taps::is_sent(shape).then(|| arrays.next()).flatten() else { continue };

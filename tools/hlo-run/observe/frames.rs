@@ -51,7 +51,7 @@ impl<'m> Frames<'m> {
         let mut inputs = inputs.iter();
         let arguments = module.parameters(module.entry()).into_iter().map(|p| {
             let count = module[p].shape.leaf_count();
-            inputs.by_ref().take(count).map(kept).collect()
+            inputs.by_ref().take(count).map(special_array).collect()
         });
         let entry = Frame::new(None, arguments.collect(), module.entry());
         Self { module, orders, stack: vec![entry] }
@@ -146,11 +146,12 @@ impl<'m> Frames<'m> {
         self.advance_to(id);
         let mut arrays = arrays.iter();
         let shape = &self.module[id].shape;
-        let leaves = shape.leaves().into_iter().map(|s| if is_sent(s) { kept(arrays.next()?) } else { None });
+        let leaves =
+            shape.leaves().into_iter().map(|s| if is_sent(s) { special_array(arrays.next()?) } else { None });
         let leaves = leaves.collect();
         let Some(frame) = self.stack.last() else { return Vec::new() };
         let operands = self.module[id].operands.iter().map(|o| frame.values.get(o).cloned()).collect();
-        if runs_nothing(self.module, id) {
+        if is_never_run(self.module, id) {
             self.set(id, leaves);
         }
         operands
@@ -220,7 +221,7 @@ impl Frame {
         let instr = &module[id];
         match &instr.op {
             Op::Parameter(p) => self.arguments.get(usize::try_from(p.number).ok()?).cloned(),
-            Op::Constant(a) => Some(a.literal.leaves().into_iter().map(kept).collect()),
+            Op::Constant(a) => Some(a.literal.leaves().into_iter().map(special_array).collect()),
             Op::GetTupleElement(a) => {
                 let &tuple = instr.operands.first()?;
                 let leaves = self.values.get(&tuple)?;
@@ -258,11 +259,11 @@ impl Order {
     }
 }
 
-fn runs_nothing(module: &Module, id: InstrId) -> bool {
+fn is_never_run(module: &Module, id: InstrId) -> bool {
     super::taps::runs(module, id).is_empty()
 }
 
 /// Returns the array if it contains NaN or infinite elements.
-fn kept(array: &Literal) -> Option<Literal> {
+fn special_array(array: &Literal) -> Option<Literal> {
     specials(array).next().is_some().then(|| array.clone())
 }

@@ -60,7 +60,7 @@ pub struct WatchedRun {
 }
 
 /// Whether the arguments request watching values.
-pub fn is_asked(args: &Args) -> bool {
+pub fn is_requested(args: &Args) -> bool {
     args.check_finite.is_some() || args.trace.is_some() || !args.print_values.is_empty()
 }
 
@@ -248,7 +248,7 @@ impl Watcher<'_> {
             }
         }
         if let Some(which) = self.args.check_finite
-            && finite::may_make(self.module, id)
+            && finite::may_introduce_special(self.module, id)
         {
             let frames = &self.frames;
             let new = self.check.value(self.module, id, arrays, &operands, || frames.place());
@@ -301,7 +301,7 @@ impl Host for Watcher<'_> {
 
     fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
         let tapped = self.tapped;
-        match tapped.told(config, &value) {
+        match tapped.decode_event(config, &value) {
             None => self.feed.outfeed_configured(config, value),
             Some((event @ Event::Value(id), arrays)) => self.value(id, event, &arrays),
             Some((event, arrays)) => {
@@ -333,7 +333,7 @@ impl Host for Explainer<'_> {
 
     fn outfeed_configured(&mut self, config: &HloString, value: Literal) -> Result<(), String> {
         let tapped = self.tapped;
-        let Some((Event::Value(id), arrays)) = tapped.told(config, &value) else {
+        let Some((Event::Value(id), arrays)) = tapped.decode_event(config, &value) else {
             return self.feed.outfeed_configured(config, value);
         };
         match self.left.get_mut(&id) {

@@ -88,7 +88,11 @@ impl Tapped {
 
     /// Returns the event and the arrays of an outfeed with this configuration, or `None` for an outfeed of
     /// the program.
-    pub fn told<'v>(&self, config: &HloString, value: &'v Literal) -> Option<(Event, Cow<'v, [Literal]>)> {
+    pub fn decode_event<'v>(
+        &self,
+        config: &HloString,
+        value: &'v Literal,
+    ) -> Option<(Event, Cow<'v, [Literal]>)> {
         let number = config.as_str()?.strip_prefix(&self.prefix)?;
         let tap = self.taps.get(number.parse::<usize>().ok()?)?;
         Some((tap.event, tap.arrays(value)))

@@ -62,7 +62,7 @@ impl Account {
         let room = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).map(drop).map_err(|used| {
             if let Some(all) = &self.within {
-                all.give_back(bytes);
+                all.release(bytes);
             }
             let (limit, whose) = (human_bytes(self.limit), self.whose);
             let (bytes, used) = (human_bytes(bytes), human_bytes(used));
@@ -72,10 +72,10 @@ impl Account {
         })
     }
 
-    fn give_back(&self, bytes: u64) {
+    fn release(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(all) = &self.within {
-            all.give_back(bytes);
+            all.release(bytes);
         }
     }
 }
@@ -101,7 +101,7 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.account.give_back(self.bytes);
+        self.account.release(self.bytes);
     }
 }
 

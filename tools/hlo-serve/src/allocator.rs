@@ -29,7 +29,7 @@ fn size(layout: Layout) -> i64 {
 
 /// Returns the bytes that this thread has allocated minus the bytes that it has freed. The result is negative
 /// if the thread frees memory that other threads have allocated.
-pub fn held() -> i64 {
+pub fn allocated_bytes() -> i64 {
     ALLOCATED_BYTES.try_with(Cell::get).unwrap_or(0)
 }
 
@@ -63,18 +63,20 @@ unsafe impl GlobalAlloc for Counting {
 
 #[cfg(test)]
 mod tests {
-    use super::held;
+    use super::allocated_bytes;
 
     #[test]
     fn counts_what_a_thread_holds() {
-        let before = held();
+        let before = allocated_bytes();
         let mut bytes = vec![0u8; 1000];
-        assert_eq!(held() - before, 1000);
+        assert_eq!(allocated_bytes() - before, 1000);
         bytes.reserve_exact(2000);
-        assert_eq!(held() - before, 3000 - 1000 + 1000);
+        assert_eq!(allocated_bytes() - before, 3000 - 1000 + 1000);
         drop(bytes);
-        assert_eq!(held(), before);
+        assert_eq!(allocated_bytes(), before);
         let _large = vec![0u8; 1 << 20];
-        std::thread::spawn(|| assert!(held() < 1 << 20, "another thread's memory")).join().unwrap();
+        std::thread::spawn(|| assert!(allocated_bytes() < 1 << 20, "another thread's memory"))
+            .join()
+            .unwrap();
     }
 }

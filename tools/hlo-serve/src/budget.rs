@@ -33,7 +33,7 @@ impl CompileBudget {
     pub fn new(account: &Arc<Account>, watch: Arc<Watch>) -> Result<Self, Status> {
         Ok(Self {
             watch,
-            thread: (std::thread::current().id(), allocator::held()),
+            thread: (std::thread::current().id(), allocator::allocated_bytes()),
             held: AtomicU64::new(0),
             charged: AtomicU64::new(0),
             charge: Mutex::new(account.charge(0, "a compilation")?),
@@ -47,10 +47,10 @@ impl CompileBudget {
     }
 
     /// Returns the bytes that the compilation holds, as counted by the compiling thread.
-    pub fn held(&self) -> u64 {
+    pub fn allocated_bytes(&self) -> u64 {
         let (thread, before) = self.thread;
         if thread == std::thread::current().id() {
-            let held = u64::try_from(allocator::held().wrapping_sub(before)).unwrap_or(0);
+            let held = u64::try_from(allocator::allocated_bytes().wrapping_sub(before)).unwrap_or(0);
             self.held.store(held, Ordering::Relaxed);
         }
         self.held.load(Ordering::Relaxed)
@@ -76,7 +76,7 @@ impl Budget for CompileBudget {
         if self.watch.is_stopped() {
             return Err("the compilation was stopped".to_string());
         }
-        let bytes = self.held().saturating_add(more);
+        let bytes = self.allocated_bytes().saturating_add(more);
         if bytes <= self.charged.load(Ordering::Relaxed) { Ok(()) } else { self.grow(bytes) }
     }
 

@@ -360,6 +360,6 @@ impl PendingCompilation {
         let why = format!("the compilation took longer than {limit:?} (--compile-time)");
         self.tell(Err(NoProgram::Refused(Status::deadline_exceeded(why))));
         tokio::time::sleep(STOP_TIMEOUT).await;
-        compiler.queue.relieve(ticket);
+        compiler.queue.replace_thread(ticket);
     }
 }

@@ -74,7 +74,7 @@ impl Recipe {
         let within: Arc<dyn Budget> = budget.clone();
         let executable = silent_client()?.compile_within(&module, &options, &within)?;
         drop(module);
-        let bytes = budget.held().saturating_add(length.saturating_mul(1 + CODE_BYTES_PER_BYTE));
+        let bytes = budget.allocated_bytes().saturating_add(length.saturating_mul(1 + CODE_BYTES_PER_BYTE));
         let arena = arena_bytes(&executable);
         let run_bytes = arena.unwrap_or(memory_limit);
         let text = self.text.clone();

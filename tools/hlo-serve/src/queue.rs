@@ -65,7 +65,7 @@ impl std::fmt::Debug for Lane {
 
 impl Lane {
     /// Returns the time that the client has used until now.
-    fn had(&self, now: Instant) -> Duration {
+    fn used_time(&self, now: Instant) -> Duration {
         self.running.iter().fold(self.had, |sum, (_, began)| sum + now.saturating_duration_since(*began))
     }
 }
@@ -116,7 +116,7 @@ impl Queue {
     /// Starts another thread in place of the thread that runs this work, if the work is still running. Call
     /// this for work that was asked to stop and has not stopped, so that other clients do not wait for it.
     /// The work still counts as work of its client. There are at most 64 such threads.
-    pub fn relieve(&self, ticket: Ticket) {
+    pub fn replace_thread(&self, ticket: Ticket) {
         let mut state = self.0.lock();
         if !state.is_running(ticket)
             || state.relieved.contains(&ticket)
@@ -212,9 +212,9 @@ impl State {
     fn next(&mut self, most: usize) -> Option<(u64, Ticket, Work)> {
         let now = Instant::now();
         let ready = self.lanes.iter_mut().filter(|(_, l)| !l.waiting.is_empty() && l.running.len() < most);
-        let (&client, lane) = ready.min_by_key(|(client, lane)| (lane.had(now), **client))?;
+        let (&client, lane) = ready.min_by_key(|(client, lane)| (lane.used_time(now), **client))?;
         let (ticket, work, since) = lane.waiting.pop_front()?;
-        let had = lane.had(now);
+        let had = lane.used_time(now);
         lane.running.push((ticket, now));
         self.clock = self.clock.max(had);
         self.waited += now.saturating_duration_since(since);
@@ -349,9 +349,9 @@ mod tests {
         let waits = push(1);
         nap(10);
         // Waiting work has no thread to replace.
-        queue.relieve(waits);
-        queue.relieve(overdue);
-        queue.relieve(overdue);
+        queue.replace_thread(waits);
+        queue.replace_thread(overdue);
+        queue.replace_thread(overdue);
         assert_eq!(queue.0.lock().relieved, [overdue]);
         push(2);
         assert_eq!(done.recv_timeout(Duration::from_secs(10)), Ok(2));
@@ -360,7 +360,7 @@ mod tests {
         release.send(()).unwrap();
         assert_eq!([done.recv().unwrap(), done.recv().unwrap()], [1, 1]);
         assert!(queue.0.lock().relieved.is_empty());
-        queue.relieve(overdue);
+        queue.replace_thread(overdue);
         assert!(queue.0.lock().relieved.is_empty());
     }
 

@@ -45,7 +45,7 @@ impl Drop for DetachedRun {
         let (queue, ticket) = (self.queue.clone(), self.ticket);
         tokio::spawn(async move {
             tokio::time::sleep(STOP_TIMEOUT).await;
-            queue.relieve(ticket);
+            queue.replace_thread(ticket);
         });
     }
 }

@@ -61,7 +61,7 @@ impl CodeFolder {
                      run: name one elsewhere"
                 )));
             }
-            if is_open_to_all(&metadata) {
+            if is_world_writable(&metadata) {
                 return Err(error(format!(
                     "everybody may write to {around}, and so put another folder there, but code from it is run: name \
                      one elsewhere, or let nobody move what is not theirs (`chmod +t {around}`)"
@@ -95,7 +95,7 @@ impl CodeFolder {
     }
 
     /// Removes the least recently used files until the total size is within the limit.
-    fn tidy(&self) -> io::Result<()> {
+    fn remove_oldest(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
@@ -151,7 +151,7 @@ unsafe impl CodeCache for CodeFolder {
     fn store(&self, key: CodeKey, objects: &[Vec<u8>]) {
         // Ignore errors such as a full disk or a removed folder. The program is compiled already, and will be
         // compiled again next time.
-        let _ = self.write(key, &packed(objects, key)).and_then(|()| self.tidy());
+        let _ = self.write(key, &packed(objects, key)).and_then(|()| self.remove_oldest());
     }
 }
 
@@ -201,7 +201,7 @@ fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
 
 /// Returns whether all users may create entries in a folder and remove entries of other users.
 #[cfg(unix)]
-fn is_open_to_all(metadata: &fs::Metadata) -> bool {
+fn is_world_writable(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     const STICKY_BIT: u32 = 0o1000;
     metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY_BIT == 0
@@ -213,7 +213,7 @@ fn shared_with_others(_: &fs::Metadata) -> Option<String> {
 }
 
 #[cfg(not(unix))]
-fn is_open_to_all(_: &fs::Metadata) -> bool {
+fn is_world_writable(_: &fs::Metadata) -> bool {
     false
 }
 

@@ -117,7 +117,7 @@ impl Programs {
         match &compiled {
             Ok(made) => {
                 *program = Some(made.clone());
-                self.weigh(key, &slot, made.held_bytes());
+                self.weigh(key, &slot, made.memory_bytes());
             }
             Err(_) => self.forget(key, &slot),
         }
@@ -131,7 +131,7 @@ impl Programs {
         let slot = kept.slots.entry(key).or_insert_with(|| Slot { program: Arc::default(), used, bytes: 0 });
         slot.used = used;
         let program = slot.program.clone();
-        let removed = self.tidy(&mut kept);
+        let removed = self.remove_oldest(&mut kept);
         drop(kept);
         drop(removed);
         program
@@ -146,7 +146,7 @@ impl Programs {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(s) = kept.slots.get_mut(&key).filter(|s| Arc::ptr_eq(&s.program, slot)) {
             s.bytes = bytes;
-            let removed = self.tidy(&mut kept);
+            let removed = self.remove_oldest(&mut kept);
             drop(kept);
             drop(removed);
         }
@@ -155,7 +155,7 @@ impl Programs {
     /// Removes the least recently requested programs until the cache is within its limits. The caller should
     /// drop them after it releases the lock.
     #[must_use]
-    fn tidy(&self, kept: &mut ProgramTable) -> Vec<Slot> {
+    fn remove_oldest(&self, kept: &mut ProgramTable) -> Vec<Slot> {
         let mut removed = Vec::new();
         let total =
             |kept: &ProgramTable| kept.slots.values().fold(0u64, |n, slot| n.saturating_add(slot.bytes));

@@ -96,7 +96,7 @@ fn compile_here(
     check_program_name(&options.name).map_err(|message| vec![Diag::error(message)])?;
     let (plan, kernels) = plan_module(prepared, u64::MAX, false)?;
     let prepared = prepared.get();
-    refuse_outside(prepared, &plan)?;
+    reject_unsupported(prepared, &plan)?;
     let mut interface = Interface::new(&options.name, &given, prepared, &plan, &options.target)?;
     let machine = TargetMachine::of(&options.target, effort(options, Effort::Full)).map_err(internal)?;
     let mut linker = Linker::new();
@@ -121,7 +121,7 @@ fn effort(options: &Options, wanted: Effort) -> Effort {
 }
 
 /// Rejects instructions that ahead-of-time programs do not support.
-fn refuse_outside(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
+fn reject_unsupported(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
     let refuse = |what: &str, ids: &[InstrId]| -> Vec<Diag> {
         let refusal = |&id: &InstrId| {
             let instruction = &module[id];

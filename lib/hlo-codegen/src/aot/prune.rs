@@ -101,7 +101,7 @@ impl<'d> Member<'d> {
         all.flatten().filter(|r| range.contains(&r.r_offset)).copied().collect()
     }
 
-    fn goal(&self, symbol: Option<SymbolId>) -> RelocationTarget {
+    fn relocation_target(&self, symbol: Option<SymbolId>) -> RelocationTarget {
         let Some(symbol) = symbol.map(|s| self.builder.symbols.get(s)) else { return RelocationTarget::None };
         match symbol.section {
             Some(section) => RelocationTarget::SameMember(section),
@@ -136,10 +136,11 @@ impl<'d> Member<'d> {
                 0 => None,
                 _ => Some((start + 4).checked_sub(back).ok_or_else(damaged)?),
             };
-            let function = targets.get(&(start + 8)).and_then(|&symbol| match self.goal(symbol) {
-                RelocationTarget::SameMember(section) => Some(section),
-                RelocationTarget::OtherMember(_) | RelocationTarget::None => None,
-            });
+            let function =
+                targets.get(&(start + 8)).and_then(|&symbol| match self.relocation_target(symbol) {
+                    RelocationTarget::SameMember(section) => Some(section),
+                    RelocationTarget::OtherMember(_) | RelocationTarget::None => None,
+                });
             records.push(Record { start, end, common, function });
             at = end as usize;
         }
@@ -148,7 +149,7 @@ impl<'d> Member<'d> {
 
     /// Returns the targets of a needed section: those of its own relocations, and those of the unwind records
     /// of its functions.
-    fn goals(&self, section: SectionId) -> Vec<RelocationTarget> {
+    fn relocation_targets(&self, section: SectionId) -> Vec<RelocationTarget> {
         let mut found = self.relocations_in(section, 0..u64::MAX);
         if let Some(frame) = self.frame {
             for record in self.records.iter().filter(|r| r.common.is_some() && r.function == Some(section)) {
@@ -157,7 +158,7 @@ impl<'d> Member<'d> {
                 found.extend(common.into_iter().flat_map(|c| self.relocations_in(frame, c.start..c.end)));
             }
         }
-        found.into_iter().map(|r| self.goal(r.symbol)).collect()
+        found.into_iter().map(|r| self.relocation_target(r.symbol)).collect()
     }
 
     /// Returns the member as an object file with only the needed sections.
@@ -353,7 +354,7 @@ pub(super) fn prune(
         if !member.live.insert(section.index()) {
             continue;
         }
-        for goal in member.goals(section) {
+        for goal in member.relocation_targets(section) {
             match goal {
                 RelocationTarget::SameMember(section) => work.push((number, section)),
                 RelocationTarget::OtherMember(name) => wanted.push((name, false)),

@@ -89,12 +89,12 @@ pub(crate) fn in_code(steps: &[Step<BufferRef>]) -> usize {
     let in_part = |part: &[Step<BufferRef>]| match part.first() {
         _ if is_table(part) => 0,
         Some(Step::Copy { .. }) => part.len(),
-        _ => part.iter().map(in_step).sum(),
+        _ => part.iter().map(copies_in_step).sum(),
     };
     parts(steps).map(in_part).sum()
 }
 
-fn in_step(step: &Step<BufferRef>) -> usize {
+fn copies_in_step(step: &Step<BufferRef>) -> usize {
     match step {
         Step::Kernel(_) | Step::Copy { .. } | Step::Runtime(_) => 0,
         Step::While { condition, body, .. } => in_code(condition) + in_code(body),

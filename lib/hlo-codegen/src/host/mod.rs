@@ -388,7 +388,7 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 
     /// Emits steps into this function.
-    fn in_line(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
+    fn emit_inline(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         for part in copies::parts(steps) {
             match copies::table(part) {
                 Some(words) => self.copies(&words),
@@ -499,7 +499,7 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 
     /// Ends the program if the watcher has stopped it.
-    fn look_up(&self) {
+    fn check_stop(&self) {
         let b = self.b;
         let (Some(failed), Some(watch)) = (self.failed, self.watch) else { return };
         let word = b.gep(watch, b.index(STOP_WORD as i64), b.int(32));
@@ -595,7 +595,7 @@ impl<'a, 'c> Host<'a, 'c> {
         b.jump(head);
         b.place(head);
         self.note(instruction);
-        self.look_up();
+        self.check_stop();
         self.steps(condition)?;
         b.branch(self.predicate(predicate), inside, after);
         b.place(inside);

@@ -84,7 +84,7 @@ impl<'c> Host<'_, 'c> {
     pub(super) fn steps(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         // The enclosing steps were measured together with these.
         if self.fits.get() {
-            return self.in_line(steps);
+            return self.emit_inline(steps);
         }
         let uses = self.program.kernels.uses().get(self.next_use.get()..).unwrap_or_default();
         let sizes = || Sizes { uses: uses.iter() };
@@ -95,7 +95,7 @@ impl<'c> Host<'_, 'c> {
         for (range, size) in sizes().split(steps) {
             let part = &steps[range];
             match size {
-                _ if size > MAX_FUNCTION_SIZE => self.in_line(part)?,
+                _ if size > MAX_FUNCTION_SIZE => self.emit_inline(part)?,
                 _ if size < MIN_OUTLINED_SIZE && size <= self.room.get() => self.measured(part, size)?,
                 _ => self.call_part(part)?,
             }
@@ -107,7 +107,7 @@ impl<'c> Host<'_, 'c> {
     fn measured(&self, steps: &[Step<BufferRef>], size: usize) -> Result<(), Diag> {
         self.room.set(self.room.get() - size);
         self.fits.set(true);
-        let done = self.in_line(steps);
+        let done = self.emit_inline(steps);
         self.fits.set(false);
         done
     }

@@ -78,7 +78,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     }
 
     /// Makes later uses of the instruction read its value from `held`.
-    pub fn hold(&self, id: InstrId, held: Precomputed<'c>) {
+    pub fn set_precomputed(&self, id: InstrId, held: Precomputed<'c>) {
         self.held.borrow_mut().insert(id, held);
     }
 
@@ -129,7 +129,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
     /// several results.
     pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         if let Some(held) = self.held.borrow().get(&id).copied() {
-            return Ok(vec![self.held_value(id, held, index)?]);
+            return Ok(vec![self.precomputed_value(id, held, index)?]);
         }
         let key: Key = (id, index.iter().map(|i| i.key()).collect());
         if let Some(e) = self.scopes.borrow().iter().rev().find_map(|s| s.get(&key).cloned()) {
@@ -196,7 +196,12 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         elem::constant(self.b, ty, &[])
     }
 
-    fn held_value(&self, id: InstrId, held: Precomputed<'c>, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
+    fn precomputed_value(
+        &self,
+        id: InstrId,
+        held: Precomputed<'c>,
+        index: &[Idx<'c>],
+    ) -> Result<Elem<'c>, Refusal> {
         match held {
             Precomputed::Scalar(e) => Ok(e),
             Precomputed::Row { base, dims } => {

@@ -38,7 +38,7 @@ impl Extremum {
         let value = F::new(b, value);
         let ordered = self.flipped(value.bits());
         // The last integer in the direction of the extremum. Its bits are those of a NaN.
-        let beyond = ordered.lit(if self.greatest { self.most() } else { -1 - self.most() });
+        let beyond = ordered.lit(if self.greatest { self.max_integer() } else { -1 - self.max_integer() });
         value.is_nan().select_int(beyond, ordered).v
     }
 
@@ -57,11 +57,11 @@ impl Extremum {
     /// Converts the bits of a float to an integer in the order of floats, and back.
     fn flipped<'a, 'c>(self, bits: I<'a, 'c>) -> I<'a, 'c> {
         let sign = bits.sar(i64::from(self.integers.bit_width()) - 1);
-        bits ^ (sign & bits.lit(self.most()))
+        bits ^ (sign & bits.lit(self.max_integer()))
     }
 
     /// Returns the maximum integer.
-    fn most(self) -> i64 {
+    fn max_integer(self) -> i64 {
         if self.integers == ElementType::S64 { i64::MAX } else { i64::from(i32::MAX) }
     }
 }

@@ -79,7 +79,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
         let operand = module[r].operands[0];
         let bytes = row * array(module, operand).ok()?.element_type.byte_size() as i64;
         let reused = module.users(operand).len() > 1 || body.roots.iter().any(|r| r.id == operand);
-        if reused && expensive(body, operand) && stack + bytes <= MAX_STACK_BYTES {
+        if reused && is_expensive_to_recompute(body, operand) && stack + bytes <= MAX_STACK_BYTES {
             stack += bytes;
             kept.insert(operand);
         }
@@ -88,7 +88,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
 }
 
 /// Returns whether recomputing the value for each use costs more than storing it.
-fn expensive(body: &Body<'_>, id: InstrId) -> bool {
+fn is_expensive_to_recompute(body: &Body<'_>, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut stack = vec![id];
     while let Some(i) = stack.pop() {
@@ -184,7 +184,7 @@ fn one_row<'c>(
             index.resize(rank, Idx::constant(0));
             cx.value(id, &index)?
         };
-        cx.hold(id, Precomputed::Scalar(value));
+        cx.set_precomputed(id, Precomputed::Scalar(value));
     }
     let mut index = at.to_vec();
     row_loops(cx, &plan.trailing, &mut index, &mut |index| {
@@ -235,7 +235,7 @@ fn reduce_row<'c>(
         Ok(next)
     })?;
     if let Some((_, base)) = keep {
-        cx.hold(operand, Precomputed::Row { base, dims: plan.trailing.len() });
+        cx.set_precomputed(operand, Precomputed::Row { base, dims: plan.trailing.len() });
     }
     Ok(p.finish(cx, out)[0])
 }

@@ -183,16 +183,16 @@ pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
 }
 
 /// Emits sqrt(1 - x²), which is NaN if |x| > 1.
-fn other_leg<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+fn sqrt_one_minus_square<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     ((x.lit(1.0) - x) * (x + 1.0)).sqrt()
 }
 
 /// Emits asin x.
 pub fn asin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
-    atan2(x, other_leg(x))
+    atan2(x, sqrt_one_minus_square(x))
 }
 
 /// Emits acos x.
 pub fn acos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
-    atan2(other_leg(x), x)
+    atan2(sqrt_one_minus_square(x), x)
 }

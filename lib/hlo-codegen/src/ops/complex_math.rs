@@ -32,7 +32,7 @@ fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
 
 /// Emits `product`, which is a product of `zero` and `other`. If `zero` is 0, emits 0 with the sign of the
 /// product, even if `other` is infinite.
-fn unless_zero<'a, 'c>(zero: F<'a, 'c>, other: F<'a, 'c>, product: F<'a, 'c>) -> F<'a, 'c> {
+fn product_or_zero<'a, 'c>(zero: F<'a, 'c>, other: F<'a, 'c>, product: F<'a, 'c>) -> F<'a, 'c> {
     zero.eq(0.0).select(zero * other.lit(1.0).copysign(other), product)
 }
 
@@ -125,7 +125,7 @@ impl<'a, 'c> C<'a, 'c> {
     pub fn cosh(self) -> Self {
         let (sinh, cosh, factor) = hyperbolic(self.re);
         let im = sinh * trig::sin(self.im) * factor;
-        Self::new(cosh * trig::cos(self.im) * factor, unless_zero(self.im, self.re, im))
+        Self::new(cosh * trig::cos(self.im) * factor, product_or_zero(self.im, self.re, im))
     }
 
     /// Emits sin z = sinh(iz) / i.

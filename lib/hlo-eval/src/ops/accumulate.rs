@@ -155,6 +155,6 @@ pub(super) fn rounding<T: Factor>(result: ElementType) -> Kernel {
     if result.is_float() || result.is_complex() || T::TYPE == T::SUM_TYPE {
         convert::kernel(T::SUM_TYPE, result)
     } else {
-        convert::by_way_of(T::SUM_TYPE, T::TYPE, result)
+        convert::convert_through(T::SUM_TYPE, T::TYPE, result)
     }
 }

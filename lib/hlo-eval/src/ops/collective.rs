@@ -49,7 +49,7 @@ fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
 }
 
 /// Allocates results with the shapes of the operands, filled with zeros.
-fn alike(ev: &mut Evaluator<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
+fn zeros_like(ev: &mut Evaluator<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
     operands.iter().map(|operand| ev.allocate(array(operand)?)).collect()
 }
 
@@ -80,7 +80,7 @@ pub(super) fn all_reduce(
     to_apply: ComputationId,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let mut results = alike(ev, &operands)?;
+    let mut results = zeros_like(ev, &operands)?;
     if site.members == 0 {
         return collate(results, &instr.shape);
     }
@@ -142,7 +142,7 @@ impl Pieces {
     }
 
     /// Splits an array into the pieces of `members`, stored one after the other.
-    fn dealt(self, whole: &[u8], members: usize, pieces: &mut [u8]) {
+    fn split_for_members(self, whole: &[u8], members: usize, pieces: &mut [u8]) {
         for (at, member) in (0..self.outer).flat_map(|o| (0..members).map(move |m| (o, m))) {
             let from = (at * members + member) * self.bytes;
             let to = (member * self.outer + at) * self.bytes;
@@ -245,7 +245,7 @@ pub(super) fn all_to_all(
     attrs: &AllToAllAttrs,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let mut results = alike(ev, &operands)?;
+    let mut results = zeros_like(ev, &operands)?;
     let (Some(_), [operand], [result]) = (attrs.dimensions.first(), &operands[..], &mut results[..]) else {
         let outcome = collective::all_to_all_tuple(
             site.communicator(),
@@ -261,7 +261,7 @@ pub(super) fn all_to_all(
         let d = along(&attrs.dimensions, shape)?;
         let pieces = Pieces::of(&resized(shape, d, shape.dims[d] / site.members as i64), d);
         let (mut sent, mut received) = (ev.allocate(shape)?, ev.allocate(shape)?);
-        pieces.dealt(operand.bytes(), site.members, sent.bytes_mut());
+        pieces.split_for_members(operand.bytes(), site.members, sent.bytes_mut());
         let outcome =
             collective::all_to_all(site.communicator(), site.number, sent.bytes(), received.bytes_mut());
         ev.communicated(outcome)?;
@@ -294,7 +294,7 @@ pub(super) fn reduce_scatter(
         }
         let part = resized(shape, d, shape.dims[d] / site.members as i64);
         let mut dealt = ev.allocate(shape)?;
-        Pieces::of(&part, d).dealt(operand.bytes(), site.members, dealt.bytes_mut());
+        Pieces::of(&part, d).split_for_members(operand.bytes(), site.members, dealt.bytes_mut());
         sent.push(dealt);
         results.push(ev.allocate(&part)?);
     }
@@ -343,7 +343,7 @@ pub(super) fn broadcast(
         Some(roots) => (0..).map_while(|n| roots.integer_at(n)).map(place).collect(),
         None => vec![0],
     };
-    let mut results = alike(ev, &operands)?;
+    let mut results = zeros_like(ev, &operands)?;
     let outcome = collective::broadcast(
         site.communicator(),
         site.number,
@@ -399,7 +399,7 @@ fn permuted(
     if !attrs.slice_sizes.0.is_empty() {
         return permute_slices(ev, site, operands, attrs);
     }
-    let mut results = alike(ev, &operands)?;
+    let mut results = zeros_like(ev, &operands)?;
     let outcome = collective::permute(
         site.communicator(),
         site.number,

@@ -4,7 +4,7 @@
 //! overflows where its parts do. Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions"; division
 //! as in C99 annex G.
 
-use super::integer::holds;
+use super::integer::comparison_function;
 use crate::kernel::{Kernel, binary, ternary, unary};
 use hlo_ir::ElementType;
 use hlo_ir::attr::ComparisonDirection;
@@ -81,7 +81,7 @@ pub(super) fn compare(t: ElementType, direction: ComparisonDirection) -> Option<
     if !matches!(direction, ComparisonDirection::Eq | ComparisonDirection::Ne) {
         return None;
     }
-    let test = holds(direction);
+    let test = comparison_function(direction);
     let relation = |equal| if equal { std::cmp::Ordering::Equal } else { std::cmp::Ordering::Less };
     match t {
         ElementType::C64 => Some(binary(move |a: [f32; 2], b: [f32; 2]| u8::from(test(relation(a == b))))),

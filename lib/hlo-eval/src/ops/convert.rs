@@ -58,7 +58,7 @@ fn no_conversion(from: ElementType, to: ElementType) -> Kernel {
 }
 
 /// Returns the kernel that converts elements to one type, and then to another.
-pub(super) fn by_way_of(from: ElementType, middle: ElementType, to: ElementType) -> Kernel {
+pub(super) fn convert_through(from: ElementType, middle: ElementType, to: ElementType) -> Kernel {
     compose(from, kernel(from, middle), middle, kernel(middle, to), to)
 }
 

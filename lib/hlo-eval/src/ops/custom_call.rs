@@ -16,7 +16,7 @@ pub(super) fn custom_call(
     mut operands: Vec<Literal>,
 ) -> Result<Literal> {
     let module = ev.module;
-    if dynamic::is_involved(module, &module[id], operands.iter()) {
+    if dynamic::has_dynamic_sizes(module, &module[id], operands.iter()) {
         let forwards_operands = matches!(&module[id].op, Op::CustomCall(a) if a.forwards_operands());
         match operands.len() {
             1 if forwards_operands => return Ok(operands.remove(0)),
@@ -29,7 +29,7 @@ pub(super) fn custom_call(
             .zip(declared)
             .map(|(v, s)| dynamic::declared(v, s))
             .collect::<Result<_>>()?;
-        if dynamic::is_involved(module, &module[id], operands.iter()) {
+        if dynamic::has_dynamic_sizes(module, &module[id], operands.iter()) {
             return Err(EvalError::new(
                 "a custom call has no way to say sizes that are known at run time only",
             ));

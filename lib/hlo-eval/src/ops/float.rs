@@ -2,7 +2,7 @@
 //!
 //! `f32` functions that are not exact are computed in `f64` and rounded once.
 
-use super::integer::{holds, ordered};
+use super::integer::{comparison_function, ordered};
 use crate::kernel::{Kernel, binary, ternary, unary};
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, FloatFormat};
@@ -129,7 +129,7 @@ pub(super) fn compare(
     direction: ComparisonDirection,
     order: ComparisonType,
 ) -> Option<Kernel> {
-    let test = holds(direction);
+    let test = comparison_function(direction);
     match (t, order) {
         (ElementType::F32, ComparisonType::TotalOrder) => {
             Some(binary(move |a: f32, b: f32| u8::from(test(a.total_cmp(&b)))))

@@ -208,7 +208,7 @@ pub(super) fn compare(
 }
 
 /// Returns a function that checks whether a relation is true for an ordering of its operands.
-pub(super) fn holds(direction: ComparisonDirection) -> fn(std::cmp::Ordering) -> bool {
+pub(super) fn comparison_function(direction: ComparisonDirection) -> fn(std::cmp::Ordering) -> bool {
     match direction {
         Eq => |o| o.is_eq(),
         Ne => |o| o.is_ne(),

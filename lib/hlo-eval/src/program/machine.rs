@@ -136,7 +136,7 @@ impl Machine {
     }
 
     /// Makes the results the first parameters of the next run.
-    pub(crate) fn feed_back(&mut self) {
+    pub(crate) fn move_results_to_parameters(&mut self) {
         for (&parameter, &result) in self.program.parameters.iter().zip(&self.program.results) {
             self.registers.swap(parameter, result);
         }

@@ -23,13 +23,13 @@ pub struct AttrError {
 impl From<Diag> for AttrError {
     fn from(diag: Diag) -> Self {
         let span = diag.labels.iter().find(|l| l.primary).map_or(Span::default(), |l| l.span);
-        Self { diag: Some(Box::new(diag)), ..Self::says(span, String::new()) }
+        Self { diag: Some(Box::new(diag)), ..Self::with_message(span, String::new()) }
     }
 }
 
 impl AttrError {
     /// Creates an error with `message`, a whole sentence.
-    pub fn says(span: Span, message: String) -> Self {
+    pub fn with_message(span: Span, message: String) -> Self {
         Self { span, expected: message, found: String::new(), legal: &[], diag: None }
     }
 }
@@ -94,7 +94,7 @@ impl<'a> AttrReader<'a> {
     /// Creates an error with this message for the text from `start` (see [`Cursor::offset`]) to the current
     /// position.
     pub fn error_since(&self, start: usize, message: String) -> AttrError {
-        AttrError::says(self.since(start), message)
+        AttrError::with_message(self.since(start), message)
     }
 
     /// Reads one of a few words. Returns its index in `legal`.
@@ -102,18 +102,18 @@ impl<'a> AttrReader<'a> {
     /// # Errors
     /// The next token is not a name in `legal`. The error lists the legal words. The reader does not advance.
     pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
-        self.word_among(legal, |a, b| a == b)
+        self.read_word(legal, |a, b| a == b)
     }
 
     /// Reads one of a few words, ignoring case. Returns its index in `legal`.
     ///
     /// # Errors
     /// As [`AttrReader::one_of`].
-    pub fn one_of_any_case(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
-        self.word_among(legal, str::eq_ignore_ascii_case)
+    pub fn one_of_ignoring_case(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
+        self.read_word(legal, str::eq_ignore_ascii_case)
     }
 
-    fn word_among(
+    fn read_word(
         &mut self,
         legal: &'static [&'static str],
         same: impl Fn(&str, &str) -> bool,

@@ -103,7 +103,7 @@ impl AttrValue for ResultAccuracy {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         let accuracy = if r.sub_attribute(Self::BRACE_CONTENTS.fields)? == 0 {
-            match r.one_of_any_case(MODES)? {
+            match r.one_of_ignoring_case(MODES)? {
                 0 => ResultAccuracy::Default,
                 _ => ResultAccuracy::Highest,
             }

@@ -231,7 +231,7 @@ impl AttrReader<'_> {
         }
         unescape(inner).map(HloString::from_bytes).map_err(|bad| {
             let at = start + 1;
-            AttrError::says(Span::new(at + bad.range.start, at + bad.range.end), bad.why.into())
+            AttrError::with_message(Span::new(at + bad.range.start, at + bad.range.end), bad.why.into())
         })
     }
 

@@ -108,7 +108,7 @@ impl Summands {
 
     /// Returns whether the same devices have the summands of another array. The summands of the sum of both
     /// arrays are then the sums of their summands.
-    pub fn goes_with(&self, other: &Self) -> bool {
+    pub fn has_same_devices(&self, other: &Self) -> bool {
         let group = |t: &TileAssignment| -> Vec<usize> { t.places().iter().map(|p| p.group).collect() };
         group(&self.own) == group(&other.own) && group(&self.summed) == group(&other.summed)
     }
@@ -118,13 +118,15 @@ impl Summands {
 /// describes no summands.
 fn as_manual(kind: &ShardingKind, rank: usize, devices: usize) -> Result<Option<ShardingKind>, String> {
     Ok(Some(match kind {
-        ShardingKind::Unreduced => each_its_own(rank, devices),
+        ShardingKind::Unreduced => one_tile_per_device(rank, devices),
         ShardingKind::Tiled(tiled) if tiled.subgroups.contains(&Subgroup::Unreduced) => {
             let manual = |s: &Subgroup| if *s == Subgroup::Unreduced { Subgroup::Manual } else { *s };
             let subgroups = tiled.subgroups.iter().map(manual).collect();
             ShardingKind::Tiled(TiledSharding { subgroups, ..tiled.clone() })
         }
-        ShardingKind::Named(NamedSharding::Whole(_, WholeMesh::Unreduced)) => each_its_own(rank, devices),
+        ShardingKind::Named(NamedSharding::Whole(_, WholeMesh::Unreduced)) => {
+            one_tile_per_device(rank, devices)
+        }
         ShardingKind::Named(NamedSharding::Axes(axes)) if !axes.unreduced.is_empty() => {
             let kind = axes.unreduced_kind.unwrap_or_default();
             if kind != UnreducedKind::Sum {
@@ -141,7 +143,7 @@ fn as_manual(kind: &ShardingKind, rank: usize, devices: usize) -> Result<Option<
     }))
 }
 
-fn each_its_own(rank: usize, devices: usize) -> ShardingKind {
+fn one_tile_per_device(rank: usize, devices: usize) -> ShardingKind {
     let count = i64::try_from(devices).unwrap_or(i64::MAX);
     let mut tiles = Dims::from_elem(1, rank);
     tiles.push(count);

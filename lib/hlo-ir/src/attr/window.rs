@@ -36,7 +36,7 @@ pub struct Window {
 }
 
 /// Reads `AxBxC` with `item` for each element. It is one token, without blanks inside.
-fn by_x<'a, T>(
+fn read_x_separated<'a, T>(
     r: &mut AttrReader<'a>,
     mut item: impl FnMut(&mut AttrReader<'a>) -> Result<T, AttrError>,
 ) -> Result<Vec<T>, AttrError> {
@@ -77,7 +77,7 @@ impl AttrValue for Window {
             match name {
                 "size" => {
                     dims = Some(
-                        by_x(r, AttrReader::integer)?
+                        read_x_separated(r, AttrReader::integer)?
                             .into_iter()
                             .map(|size| WindowDim { size, ..WindowDim::default() })
                             .collect(),
@@ -85,7 +85,7 @@ impl AttrValue for Window {
                 }
                 "pad" => fields.push((
                     name,
-                    by_x(r, |r| {
+                    read_x_separated(r, |r| {
                         let low = r.integer()?;
                         if !r.eat_next("_") || r.at_blank() {
                             return Err(r.expected("padding such as `0_1`"));
@@ -93,8 +93,8 @@ impl AttrValue for Window {
                         Ok((low, r.integer()?))
                     })?,
                 )),
-                "rhs_reversal" => fields.push((name, by_x(r, reversal)?)),
-                _ => fields.push((name, by_x(r, |r| Ok((r.integer()?, 0)))?)),
+                "rhs_reversal" => fields.push((name, read_x_separated(r, reversal)?)),
+                _ => fields.push((name, read_x_separated(r, |r| Ok((r.integer()?, 0)))?)),
             }
         }
         let Some(mut dims) = dims else {

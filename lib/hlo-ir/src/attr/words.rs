@@ -10,7 +10,7 @@ macro_rules! read_word {
         $r.one_of($words)
     };
     ($r:ident, $words:expr, any_case) => {
-        $r.one_of_any_case($words)
+        $r.one_of_ignoring_case($words)
     };
 }
 

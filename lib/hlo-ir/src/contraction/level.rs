@@ -72,8 +72,8 @@ impl Level {
         self.strips.iter().all(|s| s.index.only_index().is_some())
     }
 
-    /// See [`super::Nest::trips`].
-    pub(super) fn trips(&self, ranges: &[Interval]) -> Interval {
+    /// See [`super::Nest::trip_count_bounds`].
+    pub(super) fn trip_count_bounds(&self, ranges: &[Interval]) -> Interval {
         let mut trips = Interval { low: i64::MAX, high: i64::MAX };
         for lower in &self.lower {
             for upper in &self.upper {

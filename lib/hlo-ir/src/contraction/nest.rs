@@ -165,21 +165,22 @@ impl Nest {
 
     /// Returns lower and upper bounds for the trip count of a loop, by interval arithmetic. They need not be
     /// exact.
-    pub fn trips(&self, level: usize) -> Interval {
-        self.levels[level].trips(&self.ranges())
+    pub fn trip_count_bounds(&self, level: usize) -> Interval {
+        self.levels[level].trip_count_bounds(&self.ranges())
     }
 
     /// Returns an upper bound for the number of valid indices, by interval arithmetic. It is exact for a box.
     pub fn most_points(&self) -> u64 {
-        let trips = (0..self.levels.len()).map(|level| self.trips(level).high.unsigned_abs());
+        let trips = (0..self.levels.len()).map(|level| self.trip_count_bounds(level).high.unsigned_abs());
         trips.fold(1, u64::saturating_mul)
     }
 
     /// Returns whether each of the output's `elements` elements is known to have a value.
     pub fn covers(&self, elements: usize) -> bool {
         let (outer, inner) = (0..self.outer, self.outer..self.levels.len());
-        let points = outer.map(|level| self.trips(level).low).fold(1, i64::saturating_mul);
-        points as u64 == elements as u64 && inner.into_iter().all(|level| self.trips(level).low > 0)
+        let points = outer.map(|level| self.trip_count_bounds(level).low).fold(1, i64::saturating_mul);
+        points as u64 == elements as u64
+            && inner.into_iter().all(|level| self.trip_count_bounds(level).low > 0)
     }
 
     /// Returns whether the bounds of all loops are constant.

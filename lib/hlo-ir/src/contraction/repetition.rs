@@ -22,7 +22,7 @@ impl Nest {
     /// its first points include one.
     pub fn repetition(&self, steps: usize) -> Repetition {
         for level in self.outer()..self.levels().len() {
-            let most = self.trips(level).high;
+            let most = self.trip_count_bounds(level).high;
             if most <= 1 {
                 continue;
             }

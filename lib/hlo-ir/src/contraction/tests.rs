@@ -12,10 +12,10 @@ impl Resolver for NoNames {
         None
     }
     fn shape(&self, _: &str, base: usize) -> Result<(Shape, usize), AttrError> {
-        Err(AttrError::says(Span::new(base, base), "no shapes".into()))
+        Err(AttrError::with_message(Span::new(base, base), "no shapes".into()))
     }
     fn literal(&self, _: &str, base: usize) -> Result<(Literal, usize), AttrError> {
-        Err(AttrError::says(Span::new(base, base), "no literals".into()))
+        Err(AttrError::with_message(Span::new(base, base), "no literals".into()))
     }
     fn check_module(&self, _: &str) -> Result<(), String> {
         Err("no modules".into())
@@ -87,7 +87,7 @@ fn levels_are_simple_where_they_can_be() {
     // With padding it is not a box, but every element has a value.
     let same = nest("{(d0) += (d0+d1-1) * (d1)}", &[&[10], &[10], &[3]]).unwrap().unwrap();
     assert!(!same.is_box());
-    assert_eq!(same.trips(1), interval(2, 3));
+    assert_eq!(same.trip_count_bounds(1), interval(2, 3));
     // The loop is along the output, however the output is expressed.
     let skewed = nest("{(d0+d1,d1) += (d0)}", &[&[4, 5], &[3]]).unwrap().unwrap();
     assert_eq!((skewed.outer(), skewed.ranges()), (2, vec![interval(0, 3), interval(0, 3)]));
@@ -245,7 +245,7 @@ fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
             assert!((range.low..=range.high).contains(&variables[depth - 1]));
             trips[depth - 1] += 1;
             trips[depth..].fill(0);
-            assert!(trips[depth - 1] <= nest.trips(depth - 1).high);
+            assert!(trips[depth - 1] <= nest.trip_count_bounds(depth - 1).high);
         }
         if depth == levels {
             let x = nest.indices(variables);

@@ -24,7 +24,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Returns whether two names differ only in `-`, `_` and case.
-pub fn spelt_alike(a: &str, b: &str) -> bool {
+pub fn equal_ignoring_spelling(a: &str, b: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
         name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
     }

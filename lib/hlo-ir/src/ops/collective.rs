@@ -234,8 +234,8 @@ pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, None);
     if attrs.dimensions.is_empty() {
         for i in 1..arrays.len() {
-            cx.also(cx.same_type(0, i));
-            cx.also(cx.same_dims(0, i));
+            cx.record_violation(cx.same_type(0, i));
+            cx.record_violation(cx.same_dims(0, i));
         }
         let count = i64::try_from(arrays.len()).unwrap_or(i64::MAX);
         if let Some(k) = devices.filter(|&k| k != count) {
@@ -365,7 +365,7 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> R
         _ => return Err(cx.error(code::ARITY, "takes the root's number after a value, found 1 operand")),
     };
     if attrs.has_dynamic_root {
-        cx.also(cx.array_of(values, Types::INTEGER).and_then(|roots| {
+        cx.record_violation(cx.array_of(values, Types::INTEGER).and_then(|roots| {
             let one_each = roots.rank() == 1 && dims(roots).all(|d| d.agrees(Dim::fixed(values as i64)));
             if one_each || roots.rank() == 0 {
                 return Ok(());
@@ -383,7 +383,7 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> R
 pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -> Rule {
     check_described(cx, &attrs.replica_groups);
     let (input, output) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.same_type(0, 1));
+    cx.record_violation(cx.same_type(0, 1));
     let rows = |a: &ArrayShape| dims(a).skip(1).collect::<Vec<Dim>>();
     let (from, to) = (rows(input), rows(output));
     let same_rows =
@@ -400,9 +400,9 @@ pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -
     }
     for i in 2..6 {
         let a = cx.array(i)?;
-        cx.also(cx.array_of(i, Types::INTEGER));
-        cx.also(cx.same_type(2, i));
-        cx.also(cx.same_dims(2, i));
+        cx.record_violation(cx.array_of(i, Types::INTEGER));
+        cx.record_violation(cx.same_type(2, i));
+        cx.record_violation(cx.same_dims(2, i));
         if !(1..=2).contains(&a.rank()) {
             cx.report(cx.operand_error(
                 code::RAGGED_OFFSETS,

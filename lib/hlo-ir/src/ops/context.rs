@@ -59,7 +59,7 @@ pub(crate) struct Callee {
 }
 
 /// Reporting. A rule ends with `?` at a violation that later checks depend on. Independent checks use
-/// [`Context::also`], so that all violations of an instruction are reported.
+/// [`Context::record_violation`], so that all violations of an instruction are reported.
 impl<'a> Context<'a> {
     /// Creates the context of an instruction with this `opcode`.
     pub(crate) fn new(
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
     }
 
     /// Records the violation, if any, and returns the value; `None` if there was a violation.
-    pub(crate) fn also<T>(&self, result: Result<T, Violation>) -> Option<T> {
+    pub(crate) fn record_violation<T>(&self, result: Result<T, Violation>) -> Option<T> {
         result.map_err(|v| self.report(v)).ok()
     }
 
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
     pub(crate) fn shared_type(&self, i: usize, j: usize) -> Result<ElementType, Violation> {
         let (a, b) = (self.array(i)?.element_type, self.array(j)?.element_type);
         if !(a.is_float() && b.is_float()) {
-            self.also(self.same_type(i, j));
+            self.record_violation(self.same_type(i, j));
         }
         Ok(wider(a, b))
     }

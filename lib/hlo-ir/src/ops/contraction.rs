@@ -16,7 +16,7 @@ pub(super) fn contraction(cx: &Context<'_>, contraction: &Contraction) -> Rule {
     check_operands(cx, contraction)?;
     let Some(result) = cx.written_array()? else { return Ok(None) };
     check_ranks(cx, contraction, result)?;
-    cx.also(check_result(cx, contraction, result));
+    cx.record_violation(check_result(cx, contraction, result));
     check_static(cx, result)?;
     check_indices(cx, contraction)?;
     Ok(None)

@@ -42,7 +42,7 @@ pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
 pub(super) fn while_loop(cx: &Context<'_>, attrs: &WhileAttrs) -> Rule {
     let state = cx.operand(0)?;
     // The body is checked even if the condition is invalid.
-    let condition = cx.also(cx.check_parameters(CONDITION, attrs.condition, &[state]));
+    let condition = cx.record_violation(cx.check_parameters(CONDITION, attrs.condition, &[state]));
     if let Some(go_on) = condition {
         cx.check_result(CONDITION, go_on, &Shape::scalar(ElementType::Pred));
     }

@@ -42,8 +42,8 @@ pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
     let kernel = [labels.kernel_input_feature, labels.kernel_output_feature];
     let output = [labels.output_batch, labels.output_feature];
     let read = [
-        cx.also(check_labels(cx, "input", &labels.input_spatial, input, lhs.rank())),
-        cx.also(check_labels(cx, "kernel", &labels.kernel_spatial, kernel, rhs.rank())),
+        cx.record_violation(check_labels(cx, "input", &labels.input_spatial, input, lhs.rank())),
+        cx.record_violation(check_labels(cx, "kernel", &labels.kernel_spatial, kernel, rhs.rank())),
     ];
     check_labels(cx, "output", &labels.output_spatial, output, lhs.rank())?;
     if read.contains(&None) {

@@ -54,7 +54,7 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &BroadcastAttrs) -> Rule {
         // Like XLA, infers a scalar for the broadcast of a scalar.
         return Ok((a.rank() == 0).then(|| a.clone().into()));
     };
-    cx.also(keeps_type(cx, a, w));
+    cx.record_violation(keeps_type(cx, a, w));
     cx.check_dims("dimensions", &attrs.dimensions, w.rank())?;
     for (i, &d) in attrs.dimensions.iter().enumerate() {
         let (from, to) = (dim(a, i as i64), dim(w, d));
@@ -129,7 +129,7 @@ pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
 /// Checks `pad`. Low and high padding may be negative, but the sizes of the result may not.
 pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
     let a = cx.array(0)?;
-    cx.also(cx.scalar(1));
+    cx.record_violation(cx.scalar(1));
     let t = cx.shared_type(0, 1)?;
     cx.check_len("padding", attrs.padding.len(), a.rank())?;
     let mut result = Vec::with_capacity(a.rank());
@@ -171,9 +171,9 @@ pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if let Some(d) = attrs.inferred_dimension {
-        cx.also(cx.check_dim("inferred_dimension", d, w.rank()));
+        cx.record_violation(cx.check_dim("inferred_dimension", d, w.rank()));
     }
-    cx.also(keeps_type(cx, a, w));
+    cx.record_violation(keeps_type(cx, a, w));
     let unbounded = |s: &ArrayShape| dims(s).any(Dim::is_unbounded);
     if unbounded(a) || unbounded(w) {
         return Ok(None);

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 /// Checks `add-dependency(value, token)`. The result is the value.
 pub(super) fn add_dependency(cx: &Context<'_>) -> Rule {
-    cx.also(cx.token(1));
+    cx.record_violation(cx.token(1));
     Ok(Some(cx.operand(0)?.clone()))
 }
 
@@ -40,7 +40,7 @@ fn is_context(shape: &Shape) -> bool {
 
 /// Checks `infeed`. The result contains the value that was read and a token.
 pub(super) fn infeed(cx: &Context<'_>) -> Rule {
-    cx.also(cx.token(0));
+    cx.record_violation(cx.token(0));
     match cx.written {
         Some(Shape::Tuple(parts)) if matches!(parts[..], [_, Shape::Token]) => Ok(None),
         None => Ok(None),
@@ -55,7 +55,7 @@ pub(super) fn infeed(cx: &Context<'_>) -> Rule {
 
 /// Checks `outfeed(value, token)`. The result is a token.
 pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
-    cx.also(cx.token(1));
+    cx.record_violation(cx.token(1));
     let value = cx.operand(0)?;
     if let Some(shape) = attrs.outfeed_shape.0.as_ref().filter(|&s| !fits(s, value)) {
         cx.report(
@@ -72,7 +72,7 @@ pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
 
 /// Checks `send(value, token)`. The result contains the value, a context and a token.
 pub(super) fn send(cx: &Context<'_>) -> Rule {
-    cx.also(cx.token(1));
+    cx.record_violation(cx.token(1));
     Ok(Some(Shape::tuple(vec![cx.operand(0)?.clone(), Shape::scalar(ElementType::U32), Shape::Token])))
 }
 
@@ -95,7 +95,7 @@ pub(super) fn send_done(cx: &Context<'_>) -> Rule {
 
 /// Checks `recv`. The result contains a value, a context and a token.
 pub(super) fn recv(cx: &Context<'_>) -> Rule {
-    cx.also(cx.token(0));
+    cx.record_violation(cx.token(0));
     match cx.written {
         Some(Shape::Tuple(parts)) if matches!(&parts[..], [_, c, Shape::Token] if is_context(c)) => Ok(None),
         None => Ok(None),

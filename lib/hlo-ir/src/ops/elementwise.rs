@@ -76,7 +76,7 @@ fn by_table(cx: &Context<'_>, opcode: Elementwise) -> Rule {
     let t = match opcode.class {
         Class::Unary => cx.array_of(0, opcode.types)?.element_type,
         Class::Binary | Class::Commutative | Class::Associative | Class::Ternary => {
-            cx.also(cx.array_of(0, opcode.types));
+            cx.record_violation(cx.array_of(0, opcode.types));
             indices[1..].iter().try_fold(cx.array(0)?.element_type, |_, &i| cx.shared_type(0, i))?
         }
     };
@@ -121,7 +121,7 @@ pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
 /// Checks `complex`. The result has the complex type for the type of the parts.
 pub(super) fn complex(cx: &Context<'_>) -> Rule {
     let t = cx.array(0)?.element_type;
-    cx.also(cx.same_type(0, 1));
+    cx.record_violation(cx.same_type(0, 1));
     let Some(result) = t.complex_type() else {
         return Err(cx
             .error(code::COMPLEX_PARTS, format!("works on f32 and f64, found {t}"))
@@ -134,7 +134,7 @@ pub(super) fn complex(cx: &Context<'_>) -> Rule {
 /// layout of the result.
 pub(super) fn select(cx: &Context<'_>) -> Rule {
     let predicate = cx.array(0)?;
-    cx.also(cx.array_of(0, Types::PRED));
+    cx.record_violation(cx.array_of(0, Types::PRED));
     let t = cx.shared_type(1, 2)?;
     let result = shared_shape(cx, &[1, 2], t)?;
     if predicate.rank() == 0 {
@@ -159,7 +159,7 @@ pub(super) fn clamp(cx: &Context<'_>) -> Rule {
     let x = cx.array(1)?;
     for i in [0, 2] {
         let bound = cx.array(i)?;
-        cx.also(cx.shared_type(1, i));
+        cx.record_violation(cx.shared_type(1, i));
         if bound.rank() != 0 && !dims_agree(bound, x) {
             let message = format!("needs bounds that are scalars or have the sizes of {x}, found {bound}");
             cx.report(
@@ -209,9 +209,9 @@ pub(super) fn convert(cx: &Context<'_>) -> Rule {
 /// Checks `stochastic-convert(x, random)`. The random numbers must have as many bits as `x`.
 pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
     let (x, random) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.array_of(0, Types::FLOAT));
-    cx.also(cx.array_of(1, Types::UNSIGNED));
-    cx.also(cx.same_dims(0, 1));
+    cx.record_violation(cx.array_of(0, Types::FLOAT));
+    cx.record_violation(cx.array_of(1, Types::UNSIGNED));
+    cx.record_violation(cx.same_dims(0, 1));
     let bits = x.element_type.bit_width();
     if Types::UNSIGNED.contains(random.element_type) && bits != random.element_type.bit_width() {
         cx.report(
@@ -239,7 +239,7 @@ pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
 /// Checks `reduce-precision`: at least one exponent bit, and no negative number of mantissa bits.
 pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -> Rule {
     let a = cx.array(0)?;
-    cx.also(cx.array_of(0, Types::FLOAT));
+    cx.record_violation(cx.array_of(0, Types::FLOAT));
     if attrs.exponent_bits < 1 {
         let message = format!("needs `exponent_bits` of 1 or more, found {}", attrs.exponent_bits);
         cx.report(cx.error(code::EXPONENT_BITS, message).of("exponent_bits"));

@@ -15,7 +15,7 @@ fn check_start_indices(cx: &Context<'_>, first: usize, rank: usize) -> Result<()
     let found = cx.operands.len().saturating_sub(first);
     if found == 1 && cx.array(first)?.rank() == 1 {
         let vector = cx.array(first)?;
-        cx.also(cx.array_of(first, Types::INTEGER));
+        cx.record_violation(cx.array_of(first, Types::INTEGER));
         if dim(vector, 0).agrees(Dim::fixed(rank as i64)) {
             return Ok(());
         }
@@ -30,10 +30,10 @@ fn check_start_indices(cx: &Context<'_>, first: usize, rank: usize) -> Result<()
             .with(Place::Operand(0), format!("this is {}", cx.operand(0)?)));
     }
     for i in first..cx.operands.len() {
-        cx.also(cx.array_of(i, Types::INTEGER));
-        cx.also(cx.scalar(i));
+        cx.record_violation(cx.array_of(i, Types::INTEGER));
+        cx.record_violation(cx.scalar(i));
         if i > first {
-            cx.also(cx.same_type(first, i));
+            cx.record_violation(cx.same_type(first, i));
         }
     }
     Ok(())
@@ -64,7 +64,7 @@ fn check_slice_sizes(
 pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule {
     let a = cx.array(0)?;
     let sizes = &attrs.dynamic_slice_sizes;
-    cx.also(check_start_indices(cx, 1, a.rank()));
+    cx.record_violation(check_start_indices(cx, 1, a.rank()));
     check_slice_sizes(cx, a, "dynamic_slice_sizes", sizes)?;
     Ok(Some(ArrayShape::new(a.element_type, sizes.iter().copied()).into()))
 }
@@ -73,7 +73,7 @@ pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule
 /// shape.
 pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
     let (a, update) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.shared_type(0, 1));
+    cx.record_violation(cx.shared_type(0, 1));
     let fits = a.rank() == update.rank()
         && dims(update).zip(dims(a)).all(|(u, d)| match (u.known(), d.known()) {
             (Some(u), Some(d)) => u <= d,
@@ -86,7 +86,7 @@ pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
                 .with(Place::Operand(1), format!("this is {update}")),
         );
     }
-    cx.also(check_start_indices(cx, 2, a.rank()));
+    cx.record_violation(check_start_indices(cx, 2, a.rank()));
     Ok(Some(a.clone().into()))
 }
 
@@ -123,7 +123,7 @@ impl IndexDims<'_> {
                 .of("index_vector_dim")
             })?;
         for (name, list) in [self.dropped, self.operand_batching] {
-            cx.also(cx.check_sorted(name, list));
+            cx.record_violation(cx.check_sorted(name, list));
         }
         let components = self.indices.dims.get(vector).copied().unwrap_or(1);
         if components != ArrayShape::UNBOUNDED && components != self.offsets.1.len() as i64 {
@@ -138,14 +138,14 @@ impl IndexDims<'_> {
                     .with(Place::Operand(self.index_operand), format!("this is {}", self.indices)),
             );
         }
-        cx.also(self.check_batching(cx, vector));
+        cx.record_violation(self.check_batching(cx, vector));
         let lists = [self.dropped, self.offsets, self.operand_batching];
         let masks = lists.map(|(name, list)| cx.check_dims(name, list, rank));
         cx.all_of(masks.iter().filter_map(|m| m.as_ref().err().cloned()).collect())?;
         let [dropped, offsets, batching] = masks.map(Result::unwrap_or_default);
         let batched = (self.operand_batching.0, &batching[..]);
-        cx.also(cx.check_disjoint(batched, (self.dropped.0, &dropped)));
-        cx.also(cx.check_disjoint(batched, (self.offsets.0, &offsets)));
+        cx.record_violation(cx.check_disjoint(batched, (self.dropped.0, &dropped)));
+        cx.record_violation(cx.check_disjoint(batched, (self.offsets.0, &offsets)));
         Ok((0..rank).filter(|&d| !dropped[d] && !batching[d]).collect())
     }
 
@@ -159,7 +159,11 @@ impl IndexDims<'_> {
         }
         let in_rank = |d: i64| usize::try_from(d).is_ok_and(|d| d < self.operand.rank());
         for (&a, &b) in self.operand_batching.1.iter().zip(list).filter(|&(&a, _)| in_rank(a)) {
-            cx.also(cx.same_size((0, self.operand, a), (self.index_operand, self.indices, b), "batching"));
+            cx.record_violation(cx.same_size(
+                (0, self.operand, a),
+                (self.index_operand, self.indices, b),
+                "batching",
+            ));
         }
         Ok(())
     }
@@ -174,7 +178,7 @@ impl IndexDims<'_> {
 /// Checks `gather` (operation semantics, "Gather").
 pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     let (operand, indices) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.array_of(1, Types::INTEGER));
+    cx.record_violation(cx.array_of(1, Types::INTEGER));
     let index_dims = IndexDims {
         operand,
         index_operand: 1,
@@ -202,7 +206,7 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     let mut batch = index_dims.batch_dims().into_iter();
     let rank = kept.len() + batch.len();
     let is_offset = cx.check_dims("offset_dims", &attrs.offset_dims, rank)?;
-    cx.also(cx.check_sorted("offset_dims", &attrs.offset_dims));
+    cx.record_violation(cx.check_sorted("offset_dims", &attrs.offset_dims));
     let mut window = kept.into_iter().filter_map(|d| {
         let size = attrs.slice_sizes.get(d).copied()?;
         let from = dim(operand, d as i64);
@@ -227,7 +231,7 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
         ));
     }
     let (operand, indices) = (cx.array(0)?, cx.array(n)?);
-    cx.also(cx.array_of(n, Types::INTEGER));
+    cx.record_violation(cx.array_of(n, Types::INTEGER));
     let index_dims = IndexDims {
         operand,
         index_operand: n,
@@ -238,22 +242,22 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
         operand_batching: ("input_batching_dims", &attrs.input_batching_dims),
         indices_batching: ("scatter_indices_batching_dims", &attrs.scatter_indices_batching_dims),
     };
-    let kept = cx.also(index_dims.check(cx));
+    let kept = cx.record_violation(index_dims.check(cx));
     let mut types = Vec::with_capacity(n);
     for i in 0..n {
         types.push(cx.array(i)?.element_type);
         cx.array(n + 1 + i)?;
         if i > 0 {
-            cx.also(cx.same_dims(0, i));
-            cx.also(cx.same_dims(n + 1, n + 1 + i));
+            cx.record_violation(cx.same_dims(0, i));
+            cx.record_violation(cx.same_dims(n + 1, n + 1 + i));
         }
-        cx.also(cx.same_type(i, n + 1 + i));
+        cx.record_violation(cx.same_type(i, n + 1 + i));
     }
     if let Some(kept) = kept {
-        cx.also(check_updates(cx, attrs, operand, kept, &index_dims.batch_dims()));
+        cx.record_violation(check_updates(cx, attrs, operand, kept, &index_dims.batch_dims()));
     }
     if let Some(called) =
-        cx.also(cx.check_scalars(COMBINER, attrs.to_apply, types.iter().chain(&types).copied()))
+        cx.record_violation(cx.check_scalars(COMBINER, attrs.to_apply, types.iter().chain(&types).copied()))
     {
         cx.check_scalar_results(COMBINER, called, &types);
     }
@@ -280,7 +284,7 @@ fn check_updates(
         return Err(wrong(code::UPDATE_RANK, format!("needs updates of rank {rank}, found {updates}")));
     }
     let is_window = cx.check_dims("update_window_dims", &attrs.update_window_dims, rank)?;
-    cx.also(cx.check_sorted("update_window_dims", &attrs.update_window_dims));
+    cx.record_violation(cx.check_sorted("update_window_dims", &attrs.update_window_dims));
     let (mut windows, mut batch) = (kept.into_iter(), batch.iter());
     for (i, (found, is_window)) in dims(updates).zip(is_window).enumerate() {
         if is_window {
@@ -321,7 +325,7 @@ pub(super) fn get_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Ru
 pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     let a = cx.array(0)?;
     let along = cx.one_dim("dimensions", &attrs.dimensions, a.rank())?;
-    cx.also(cx.scalar(1));
+    cx.record_violation(cx.scalar(1));
     let size = cx.array(1)?;
     if size.element_type != ElementType::S32 {
         cx.report(
@@ -346,8 +350,8 @@ pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Ru
 pub(super) fn dynamic_reshape(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     for i in 1..cx.operands.len() {
-        cx.also(cx.array_of(i, Types::INTEGER));
-        cx.also(cx.scalar(i));
+        cx.record_violation(cx.array_of(i, Types::INTEGER));
+        cx.record_violation(cx.scalar(i));
     }
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if w.rank() + 1 != cx.operands.len() {
@@ -358,7 +362,7 @@ pub(super) fn dynamic_reshape(cx: &Context<'_>) -> Rule {
         );
         cx.report(cx.error(code::RESHAPE_SIZES, message));
     }
-    cx.also(keeps_type(cx, a, w));
+    cx.record_violation(keeps_type(cx, a, w));
     match (a.checked_element_count(), w.checked_element_count()) {
         (Some(x), Some(y)) if x != y => Err(cx
             .error(

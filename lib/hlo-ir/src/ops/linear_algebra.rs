@@ -95,8 +95,8 @@ pub(super) fn cholesky(cx: &Context<'_>, _: &CholeskyAttrs) -> Rule {
 /// Checks `triangular-solve(a, b)`. The result has the shape of `b`.
 pub(super) fn triangular_solve(cx: &Context<'_>, attrs: &TriangularSolveAttrs) -> Rule {
     let b = cx.array(1)?;
-    let Some(a) = cx.also(square(cx)) else { return Ok(Some(b.clone().into())) };
-    cx.also(cx.same_type(0, 1));
+    let Some(a) = cx.record_violation(square(cx)) else { return Ok(Some(b.clone().into())) };
+    cx.record_violation(cx.same_type(0, 1));
     let n = a.rank();
     let error = |code, message: String| {
         cx.operand_error(code, 1, message).with(Place::Operand(0), format!("this is {a}"))

@@ -16,12 +16,12 @@ fn features<'a>(
     vectors: std::ops::Range<usize>,
 ) -> Result<(&'a ArrayShape, ArrayShape), Violation> {
     let a = cx.array(0)?;
-    cx.also(cx.array_of(0, Types::FLOAT));
+    cx.record_violation(cx.array_of(0, Types::FLOAT));
     let index = cx.check_dim("feature_index", attrs.feature_index, a.rank())?;
     let size: Dim = dim(a, index as i64);
     for i in vectors {
-        let Some(v) = cx.also(cx.array(i)) else { continue };
-        cx.also(cx.same_type(0, i));
+        let Some(v) = cx.record_violation(cx.array(i)) else { continue };
+        cx.record_violation(cx.same_type(0, i));
         if v.rank() != 1 || !dim(v, 0).agrees(size) {
             cx.report(
                 cx.operand_error(
@@ -58,7 +58,7 @@ pub(super) fn inference(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
 /// scale and offset.
 pub(super) fn grad(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..4)?;
-    cx.also(cx.same_type(0, 4));
-    cx.also(cx.same_dims(0, 4));
+    cx.record_violation(cx.same_type(0, 4));
+    cx.record_violation(cx.same_dims(0, 4));
     Ok(Some(with_vectors(a, vector)))
 }

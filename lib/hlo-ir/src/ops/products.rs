@@ -77,7 +77,7 @@ fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], V
     let (left, right) = match (of(0, lhs), of(1, rhs)) {
         (Ok(left), right) => (left, right?),
         (Err(left), right) => {
-            cx.also(right);
+            cx.record_violation(right);
             return Err(left);
         }
     };
@@ -208,7 +208,7 @@ pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
     let element_type = product_type(cx, Types::REAL)?;
     let numbers = attrs.numbers();
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
-    cx.also(cx.array_of(2, Types::INTEGER));
+    cx.record_violation(cx.array_of(2, Types::INTEGER));
     let mut roles = roles(cx, &numbers)?;
     let ragged = cx.one_dim("lhs_ragged_dims", &attrs.lhs_ragged_dims, lhs.rank())?;
     let group_dims = cx.check_dims("rhs_group_dims", &attrs.rhs_group_dims, rhs.rank())?;

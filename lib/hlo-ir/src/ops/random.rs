@@ -29,10 +29,10 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
         }
     };
     let t = cx.array(0)?.element_type;
-    cx.also(cx.array_of(0, types));
-    cx.also(cx.same_type(0, 1));
-    cx.also(cx.scalar(0));
-    cx.also(cx.scalar(1));
+    cx.record_violation(cx.array_of(0, types));
+    cx.record_violation(cx.same_type(0, 1));
+    cx.record_violation(cx.scalar(0));
+    cx.record_violation(cx.scalar(1));
     if let Some(w) = cx.written_array()?
         && w.element_type != t
     {

@@ -50,7 +50,7 @@ fn accumulators(cx: &Context<'_>) -> Result<Accumulators, Violation> {
     let mut types = Accumulators { arrays: Vec::with_capacity(n), initial: Vec::with_capacity(n) };
     for i in 0..n {
         let (array, initial) = (cx.array(i)?, cx.array(n + i)?);
-        cx.also(cx.same_dims(0, i));
+        cx.record_violation(cx.same_dims(0, i));
         if initial.rank() != 0 {
             cx.report(cx.operand_error(
                 code::INITIAL_VALUE_SCALAR,
@@ -130,7 +130,7 @@ pub(super) fn reduce_window(cx: &Context<'_>, attrs: &ReduceWindowAttrs) -> Rule
 /// position.
 pub(super) fn select_and_scatter(cx: &Context<'_>, attrs: &SelectAndScatterAttrs) -> Rule {
     let (a, source, initial) = (cx.array(0)?, cx.array(1)?, cx.array(2)?);
-    cx.also(cx.same_type(0, 1));
+    cx.record_violation(cx.same_type(0, 1));
     if initial.rank() != 0 {
         cx.report(cx.operand_error(
             code::INITIAL_VALUE_SCALAR,
@@ -148,7 +148,7 @@ pub(super) fn select_and_scatter(cx: &Context<'_>, attrs: &SelectAndScatterAttrs
             .with(Place::Operand(0), format!("this is {a}")),
         );
     }
-    if let Some(places) = cx.also(window_outputs(cx, dims(a).collect(), &attrs.window)) {
+    if let Some(places) = cx.record_violation(window_outputs(cx, dims(a).collect(), &attrs.window)) {
         let places = array_of(a.element_type, places);
         if !dims_agree(&places, source) {
             cx.report(cx.operand_error(
@@ -172,7 +172,7 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
     let mut types = Vec::with_capacity(cx.operands.len());
     for i in 0..cx.operands.len() {
         types.push(cx.array(i)?.element_type);
-        cx.also(cx.same_dims(0, i));
+        cx.record_violation(cx.same_dims(0, i));
     }
     // The list of all dimensions in order is the only one that XLA accepts. An omitted list means the same.
     if !attrs.dimensions.is_empty() && !attrs.dimensions.iter().copied().eq(0..a.rank() as i64) {
@@ -201,11 +201,11 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
 
 /// Checks `sort` of N arrays of the same sizes. The comparator takes two elements of each array.
 pub(super) fn sort(cx: &Context<'_>, attrs: &SortAttrs) -> Rule {
-    cx.also(cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank()));
+    cx.record_violation(cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank()));
     let mut parameters = Vec::with_capacity(2 * cx.operands.len());
     for i in 0..cx.operands.len() {
         let t = cx.array(i)?.element_type;
-        cx.also(cx.same_dims(0, i));
+        cx.record_violation(cx.same_dims(0, i));
         parameters.extend([t, t]);
     }
     let called = cx.check_scalars(COMPARATOR, attrs.to_apply, parameters)?;
@@ -217,7 +217,7 @@ pub(super) fn sort(cx: &Context<'_>, attrs: &SortAttrs) -> Rule {
 /// indices.
 pub(super) fn topk(cx: &Context<'_>, attrs: &TopkAttrs) -> Rule {
     let a = cx.array(0)?;
-    cx.also(cx.array_of(0, Types::ORDERED));
+    cx.record_violation(cx.array_of(0, Types::ORDERED));
     let Some(last) = a.rank().checked_sub(1) else {
         return Err(cx.operand_error(
             code::TOPK_RANK,

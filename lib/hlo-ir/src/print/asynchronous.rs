@@ -81,12 +81,12 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
         && parameters_in_order
         && (callee_thread.is_none() || thread == callee_thread)
         && operands.iter().all(|&i| module[i].common.as_deref().is_none_or(|c| *c == CommonAttrs::default()))
-        && says_all(module, chain, root);
+        && is_implied_by_chain(module, chain, root);
     short.then_some(root)
 }
 
 /// Returns whether the operation has no attributes except those that the chain implies.
-fn says_all(module: &Module, chain: &Chain, root: InstrId) -> bool {
+fn is_implied_by_chain(module: &Module, chain: &Chain, root: InstrId) -> bool {
     let said = chain.of_operation(module);
     module[root].common.as_deref().map_or_else(|| said == Default::default(), |own| *own == said)
 }

@@ -53,7 +53,7 @@ fn split(value: f64) -> (u64, i32) {
 impl Decimal {
     /// Returns `count` digits of a positive finite `value`. Rounds to nearest, ties to even, like C.
     fn of(value: f64, count: usize) -> Self {
-        Self::exact(value, count).unwrap_or_else(|| Self::slow(value, count))
+        Self::exact(value, count).unwrap_or_else(|| Self::from_std(value, count))
     }
 
     /// Computes the digits with exact integers, if they are small enough.
@@ -74,7 +74,7 @@ impl Decimal {
 
     /// Computes the digits with the standard library.
     #[cold]
-    fn slow(value: f64, count: usize) -> Self {
+    fn from_std(value: f64, count: usize) -> Self {
         let text = format!("{value:.*e}", count - 1);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let digits = mantissa.bytes().filter(u8::is_ascii_digit).fold(0, |n, b| n * 10 + u64::from(b - b'0'));
@@ -353,7 +353,7 @@ mod tests {
             for count in [2, 4, 6, 9, 15, 17] {
                 if let Some(exact) = Decimal::exact(value, count) {
                     fast += 1;
-                    assert_eq!(exact, Decimal::slow(value, count), "{value:e} with {count} digits");
+                    assert_eq!(exact, Decimal::from_std(value, count), "{value:e} with {count} digits");
                 }
             }
         }

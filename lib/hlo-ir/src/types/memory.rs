@@ -80,7 +80,7 @@ impl AlignedBytes {
     /// memory cannot be allocated. The memory of a large array may come from a dropped array, and is reused
     /// when this one is dropped.
     pub fn try_room(len: usize) -> Option<Self> {
-        let words = match Words::again(len.div_ceil(Self::ALIGNMENT)) {
+        let words = match Words::take_cached(len.div_ceil(Self::ALIGNMENT)) {
             Some(words) => words,
             None => match Self::try_zeroed(len)?.0 {
                 Memory::Own { words, .. } => Words(words),

@@ -49,7 +49,7 @@ impl Module {
     }
 
     /// Returns whether [`Module::make_explicit`] may change something.
-    pub fn leaves_unsaid(&self) -> bool {
+    pub fn has_implicit_information(&self) -> bool {
         let unsaid = |&i: &InstrId| self.mixed_precision(i).is_some() || self.binds_operands_late(i);
         self.computations().any(|c| self[c].instructions().iter().any(unsaid))
             || !self.receives_of_other_channels().is_empty()

@@ -29,7 +29,7 @@ static ARRAY_CACHE: Mutex<ArrayCache> = Mutex::new(ArrayCache { arrays: VecDeque
 impl Words {
     /// Returns `count` words of a dropped array with unspecified contents; `None` if there is no array of
     /// this size.
-    pub(super) fn again(count: usize) -> Option<Self> {
+    pub(super) fn take_cached(count: usize) -> Option<Self> {
         let bytes = count.checked_mul(size_of::<u128>()).filter(|&bytes| bytes >= MIN_REUSED_BYTES)?;
         let mut waiting = ARRAY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         // The most recently used array may still be in the caches.
@@ -71,13 +71,13 @@ mod tests {
     fn what_was_dropped_is_used_again() {
         let _alone = TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let count = 3 * MIN_REUSED_BYTES / size_of::<u128>() + 1;
-        assert!(Words::again(count).is_none());
+        assert!(Words::take_cached(count).is_none());
         let words = Words(vec![7; count]);
         let address = words.0.as_ptr();
         drop(words);
-        let again = Words::again(count).expect("the same memory");
+        let again = Words::take_cached(count).expect("the same memory");
         assert_eq!((again.0.as_ptr(), again.0[count - 1]), (address, 7));
-        assert!(Words::again(count).is_none());
+        assert!(Words::take_cached(count).is_none());
     }
 
     #[test]
@@ -93,6 +93,6 @@ mod tests {
     #[test]
     fn small_arrays_are_freed() {
         drop(Words(vec![1; 5]));
-        assert!(Words::again(5).is_none());
+        assert!(Words::take_cached(5).is_none());
     }
 }

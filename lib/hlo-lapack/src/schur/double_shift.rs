@@ -3,8 +3,8 @@
 use num_traits::Float;
 
 use super::{
-    EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, block_start, columns, exact,
-    largest_size, turn,
+    EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, apply_rotation, block_start,
+    columns, exact, largest_size,
 };
 use crate::householder::reflector;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -157,7 +157,7 @@ fn reflect<P: Scalar<Part = P> + Float>(
 fn standardize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>, k: usize) {
     let block = [h.get(k, k), h.get(k, k + 1), h.get(k + 1, k), h.get(k + 1, k + 1)];
     let ([a, b, c, d], (cos, sin)) = standard_form(block);
-    turn(h, q, (k, k + 2), k, (cos, sin));
+    apply_rotation(h, q, (k, k + 2), k, (cos, sin));
     for (i, j, value) in [(0, 0, a), (0, 1, b), (1, 0, c), (1, 1, d)] {
         h.set(k + i, k + j, value);
     }

@@ -242,7 +242,7 @@ fn failure(
     let told = (device, failure.to_string());
     assert_eq!(world.failed_device(), Some(device));
     assert_eq!(world.failed_here(), Some(world.local_devices(devices).contains(&device)));
-    assert_eq!(world.all_say(world.rank() == 1), Ok((0..world.size()).map(|rank| rank == 1).collect()));
+    assert_eq!(world.gather_flags(world.rank() == 1), Ok((0..world.size()).map(|rank| rank == 1).collect()));
     let texts = world.gather(format!("{told:?}").into_bytes()).expect("texts");
     if let Some(texts) = texts {
         assert!(texts.iter().all(|t| *t == texts[0]), "ranks tell different failures: {texts:?}");
@@ -338,10 +338,10 @@ fn failures(world: &MpiWorld, devices: usize) {
 fn killed(world: &MpiWorld, devices: usize) {
     extern "C" fn nothing(_: libc::c_int) {}
     static SIGNAL_RECEIVED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-    extern "C" fn told(_: libc::c_int) {
+    extern "C" fn on_signal(_: libc::c_int) {
         SIGNAL_RECEIVED.store(true, std::sync::atomic::Ordering::SeqCst);
     }
-    let handler: extern "C" fn(libc::c_int) = if world.rank() == 1 { nothing } else { told };
+    let handler: extern "C" fn(libc::c_int) = if world.rank() == 1 { nothing } else { on_signal };
     // SAFETY: the handler only stores a flag.
     unsafe { libc::signal(libc::SIGTERM, handler as *const () as libc::sighandler_t) };
     std::thread::scope(|scope| {

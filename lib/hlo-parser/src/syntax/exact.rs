@@ -60,7 +60,7 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Reads an instruction without its attributes, and builds nothing.
-    pub fn skim(&mut self, needs_name: bool) -> Result<(), Stop> {
+    pub fn skip_to_attributes(&mut self, needs_name: bool) -> Result<(), Stop> {
         self.definition(needs_name)?;
         let head = head(self)?;
         inside(self, &head, 0)

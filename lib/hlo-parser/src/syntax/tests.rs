@@ -35,7 +35,7 @@ fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Ve
 /// Returns the end of the statement at the start of `text`, according to the grammar and to the reader.
 fn ends(text: &str) -> (Option<usize>, Option<usize>) {
     let mut exact = ScannedText::new(text, 0);
-    let read = exact.skim(true).ok().map(|()| exact.c.offset());
+    let read = exact.skip_to_attributes(true).ok().map(|()| exact.c.offset());
     (parse(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
 }
 

@@ -86,11 +86,11 @@ fn start(e: &mut Emitter<'_>, host: &mut Host, id: InstrId) -> Option<InstrId> {
     if count != operands.len() || !e.module.has_root(callee) {
         return None;
     }
-    let callee = host.own(e, id, callee);
+    let callee = host.unshared_callee(e, id, callee);
     let mut handover = Handover { callee, values: Vec::new() };
     let parameters = e.module.parameters(callee);
     for (&outside, &parameter) in operands.iter().zip(&parameters) {
-        handover.hand_over(e, outside, &[parameter])?;
+        handover.pass_value(e, outside, &[parameter])?;
     }
     let module = &mut *e.module;
     let replaced: HashSet<InstrId> = parameters.into_iter().collect();
@@ -98,7 +98,7 @@ fn start(e: &mut Emitter<'_>, host: &mut Host, id: InstrId) -> Option<InstrId> {
     dead.retain(|i| matches!(module[*i].op, Op::GetTupleElement(_)) || replaced.contains(i));
     dead.reverse();
     take_out(module, dead);
-    host.settle(e, callee);
+    host.assign_to_host_thread(e, callee);
     let values = handover.values;
     let shapes: Vec<Shape> = values.iter().map(|&v| e.module[v].shape.clone()).collect();
     let (result, mut call) = (e.shape(), e.module[id].op.clone());
@@ -149,7 +149,7 @@ struct Host {
 
 impl Host {
     /// Returns `callee`, or a copy of it if other instructions call it too.
-    fn own(&self, e: &mut Emitter<'_>, call: InstrId, callee: ComputationId) -> ComputationId {
+    fn unshared_callee(&self, e: &mut Emitter<'_>, call: InstrId, callee: ComputationId) -> ComputationId {
         match self.callers.get(&callee).map(Vec::as_slice) {
             Some(&[only]) if only == call => callee,
             _ => e.copy_of(callee),
@@ -158,7 +158,7 @@ impl Host {
 
     /// Assigns a computation and its callees to the host's thread, and removes the device's tiles and memory
     /// spaces.
-    fn settle(&mut self, e: &mut Emitter<'_>, computation: ComputationId) {
+    fn assign_to_host_thread(&mut self, e: &mut Emitter<'_>, computation: ComputationId) {
         let mut work = vec![computation];
         while let Some(c) = work.pop() {
             e.module[c].execution_thread = Some(HloString::from_bytes(THREAD));
@@ -174,7 +174,7 @@ impl Host {
                     let copy = match self.copies.get(&callee) {
                         Some(&copy) if !matches!(op, Op::Fusion(_)) => copy,
                         _ => {
-                            let copy = self.own(e, id, callee);
+                            let copy = self.unshared_callee(e, id, callee);
                             self.copies.insert(callee, copy);
                             work.push(copy);
                             copy
@@ -212,7 +212,7 @@ struct Handover {
 impl Handover {
     /// Replaces `inside`, a list of instructions for the same part of a parameter, by new parameters or
     /// constants of the computation. Their value in the caller is `outside`.
-    fn hand_over(&mut self, e: &mut Emitter<'_>, outside: InstrId, inside: &[InstrId]) -> Option<()> {
+    fn pass_value(&mut self, e: &mut Emitter<'_>, outside: InstrId, inside: &[InstrId]) -> Option<()> {
         let Some(&first) = inside.first() else { return Some(()) };
         let needed = |&i: &InstrId| e.module.is_root(i) || !e.module.users(i).is_empty();
         if !inside.iter().any(needed) {
@@ -234,7 +234,7 @@ impl Handover {
         if !whole {
             for (n, taken) in taken.iter().enumerate().filter(|(_, t)| !t.is_empty()) {
                 let part = part_of(e, outside, n)?;
-                self.hand_over(e, part, taken)?;
+                self.pass_value(e, part, taken)?;
             }
             return Some(());
         }

@@ -52,7 +52,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
             if plain && rewrites.allowed() {
                 counts.make_own(module, &mut namer, id);
                 rewrites.made("give-a-tuple", &module[id].name);
-                give_a_tuple(module, id);
+                wrap_result_in_tuple(module, id);
                 changed = true;
             }
         }
@@ -60,7 +60,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-fn give_a_tuple(module: &mut Module, id: InstrId) {
+fn wrap_result_in_tuple(module: &mut Module, id: InstrId) {
     for c in module[id].op.called_computations() {
         let root = module[c].root();
         let shape = Shape::tuple(vec![module[root].shape.clone()]);

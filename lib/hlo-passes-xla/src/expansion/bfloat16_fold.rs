@@ -70,7 +70,7 @@ fn fold_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     let sources = operands.iter().map(source).collect::<Option<Vec<_>>>()?;
     let op = cx.module[id].op.clone();
-    Some(cx.instead(op, &sources))
+    Some(cx.add_same_shape(op, &sources))
 }
 
 fn fold_result(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -84,5 +84,5 @@ fn fold_result(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let op = cx.module[product].op.clone();
-    Some(cx.instead(op, &operands))
+    Some(cx.add_same_shape(op, &operands))
 }

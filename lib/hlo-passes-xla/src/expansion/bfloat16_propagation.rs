@@ -93,5 +93,5 @@ fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         });
     }
     let op = cx.module[moved].op.clone();
-    Some(cx.instead(op, &narrow))
+    Some(cx.add_same_shape(op, &narrow))
 }

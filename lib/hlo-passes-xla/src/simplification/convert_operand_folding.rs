@@ -48,7 +48,7 @@ fn fold(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let accumulates =
         cx.element_type(lhs) == cx.element_type(id) && cx.element_type(rhs) == cx.element_type(id);
     let op = cx.module[id].op.clone();
-    (accumulates && from == also).then(|| cx.instead(op, &[x, y]))
+    (accumulates && from == also).then(|| cx.add_same_shape(op, &[x, y]))
 }
 
 /// Returns the operand and the operand type of a conversion to a wider type that represents all of its

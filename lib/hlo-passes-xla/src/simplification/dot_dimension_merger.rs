@@ -97,5 +97,5 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         ..*a
     };
     let product = cx.add(result, Op::Dot(Box::new(attrs)), &operands);
-    Some(cx.instead(Op::reshape(), &[product]))
+    Some(cx.add_same_shape(Op::reshape(), &[product]))
 }

@@ -181,8 +181,8 @@ fn normalized(cx: &mut Cx<'_>, id: InstrId, kinds: &[Kind]) -> Option<InstrId> {
     };
     let (op, operands) = (Op::Dot(Box::new(attrs)), [left.value, right.value]);
     if sizes == to.dims {
-        return Some(cx.instead(op, &operands));
+        return Some(cx.add_same_shape(op, &operands));
     }
     let product = cx.add(ArrayShape::new(to.element_type, sizes), op, &operands);
-    Some(cx.instead(Op::reshape(), &[product]))
+    Some(cx.add_same_shape(Op::reshape(), &[product]))
 }

@@ -52,5 +52,5 @@ fn split(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         operands.push(cx.reshaped(one, &[])?);
     }
     let op = cx.module[id].op.clone();
-    Some(cx.instead(op, &operands))
+    Some(cx.add_same_shape(op, &operands))
 }

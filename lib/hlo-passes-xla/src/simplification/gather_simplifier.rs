@@ -88,7 +88,7 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return cx.splat_integer(&to, 0);
     }
     if from.rank() == 0 {
-        return Some(cx.instead(Op::broadcast([]), &[x]));
+        return Some(cx.add_same_shape(Op::broadcast([]), &[x]));
     }
     let simple = a.collapsed_slice_dims.is_empty()
         && a.offset_dims.iter().copied().eq(1..=from.rank() as i64)

@@ -88,7 +88,7 @@ fn one_layout(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     let op = cx.module[id].op.clone();
-    changed.then(|| cx.instead(op, &operands))
+    changed.then(|| cx.add_same_shape(op, &operands))
 }
 
 /// Returns the shape of the result in the layout of the first operand without the reduced dimensions. Returns
@@ -128,7 +128,7 @@ fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (op, operands) = (cx.module[id].op.clone(), cx.module[id].operands.to_vec());
     let reduced = cx.add(natural.clone(), op, &operands);
     let (Shape::Tuple(from), Shape::Tuple(to)) = (natural, cx.module[id].shape.clone()) else {
-        return Some(cx.instead(Op::Copy, &[reduced]));
+        return Some(cx.add_same_shape(Op::Copy, &[reduced]));
     };
     let mut copies = Vec::with_capacity(to.len());
     for (n, (from, to)) in from.iter().zip(&to).enumerate() {
@@ -136,7 +136,7 @@ fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let element = cx.add(from.clone(), element, &[reduced]);
         copies.push(cx.add(to.clone(), Op::Copy, &[element]));
     }
-    Some(cx.instead(Op::Tuple, &copies))
+    Some(cx.add_same_shape(Op::Tuple, &copies))
 }
 
 fn convert_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -150,5 +150,5 @@ fn convert_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let reduced = cx.add(natural.clone(), op, &operands);
     cx.module.copy_provenance(reduce, reduced);
     let converted = cx.add(natural.with_element_type(to), Op::Convert, &[reduced]);
-    Some(cx.instead(Op::Copy, &[converted]))
+    Some(cx.add_same_shape(Op::Copy, &[converted]))
 }

@@ -129,7 +129,7 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         index_vector_dim: 1,
         ..(*a).clone()
     };
-    Some(cx.instead(Op::Scatter(Box::new(attrs)), &new))
+    Some(cx.add_same_shape(Op::Scatter(Box::new(attrs)), &new))
 }
 
 /// Returns the window's size in each operand dimension.

@@ -61,5 +61,5 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     let part = cx.slice(x, s.slice)?;
-    Some(cx.instead(Op::Scatter(a), &[part, indices, updates]))
+    Some(cx.add_same_shape(Op::Scatter(a), &[part, indices, updates]))
 }

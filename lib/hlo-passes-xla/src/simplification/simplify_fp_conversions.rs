@@ -70,7 +70,7 @@ fn shorten(cx: &mut Cx<'_>, id: InstrId, may_go: fn(ElementType, ElementType) ->
     if from == to {
         return cx.module[x].shape.compatible(&cx.module[id].shape).then_some(x);
     }
-    Some(cx.instead(Op::Convert, &[x]))
+    Some(cx.add_same_shape(Op::Convert, &[x]))
 }
 
 /// Returns whether the floating-point type `to` represents each value of `from`.

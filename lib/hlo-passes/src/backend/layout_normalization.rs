@@ -61,7 +61,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
         if contract {
             let users = module.users(i).to_vec();
             let inside = relaid(module, i, &module[i].shape.without_layout());
-            use_instead(module, i, &users, inside);
+            replace_uses(module, i, &users, inside);
         } else {
             let shape = module[i].shape.without_layout();
             module.set_shape(i, shape);
@@ -77,7 +77,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
 }
 
 /// Makes the given users of a value, and the result of its computation, use another value instead.
-fn use_instead(module: &mut Module, value: InstrId, users: &[InstrId], with: InstrId) {
+fn replace_uses(module: &mut Module, value: InstrId, users: &[InstrId], with: InstrId) {
     if module[with].operands[..] == [value] {
         module.replace_all_uses_with(value, with);
         return;

@@ -77,7 +77,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         let mut gone = Vec::new();
         for id in module.post_order(c) {
             let candidate = matches!(module[id].op, Op::Conditional(_)) && !pinned.contains(&id);
-            if !candidate || !rewrites.allowed() || may_not_end(module, id) {
+            if !candidate || !rewrites.allowed() || may_not_terminate(module, id) {
                 continue;
             }
             let sides = branches(module, id).unwrap_or_default();
@@ -130,7 +130,7 @@ fn embedded(module: &Module) -> HashSet<ComputationId> {
 }
 
 /// Checks whether a branch contains a loop or a custom call.
-fn may_not_end(module: &Module, id: InstrId) -> bool {
+fn may_not_terminate(module: &Module, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut work: Vec<ComputationId> =
         branches(module, id).unwrap_or_default().into_iter().map(|b| b.0).collect();

@@ -200,7 +200,7 @@ impl Flattening {
             if self.growth.total() > self.limit {
                 return Err(too_large(module, site, self.limit));
             }
-            self.give_copies(module, site, computation, &places);
+            self.replace_with_copies(module, site, computation, &places);
             if let Some(sites) = self.sites.get_mut(&computation) {
                 sites.retain(|&i| i != site);
             }
@@ -211,7 +211,7 @@ impl Flattening {
 
     /// Replaces the references to `computation` at the given indices of an instruction by copies. All
     /// computations that it calls are copied too.
-    fn give_copies(
+    fn replace_with_copies(
         &mut self,
         module: &mut Module,
         site: InstrId,
@@ -222,7 +222,7 @@ impl Flattening {
         let mut left = self.size(computation).saturating_mul(places.len() as u64);
         let mut work = Vec::new();
         for &place in places {
-            work.extend(self.give_copy(module, site, place, computation, &mut left));
+            work.extend(self.replace_with_copy(module, site, place, computation, &mut left));
         }
         while let Some(copy) = work.pop() {
             for i in module[copy].instructions().to_vec() {
@@ -230,7 +230,7 @@ impl Flattening {
                     if self.is_kept(module, callee) {
                         self.sites.entry(callee).or_default().push(i);
                     } else {
-                        work.extend(self.give_copy(module, i, place, callee, &mut left));
+                        work.extend(self.replace_with_copy(module, i, place, callee, &mut left));
                     }
                 }
             }
@@ -239,7 +239,7 @@ impl Flattening {
 
     /// Copies `computation` and makes the copy the `place`-th computation that `site` names. Returns `None`
     /// if the computation has more instructions than `left`.
-    fn give_copy(
+    fn replace_with_copy(
         &mut self,
         module: &mut Module,
         site: InstrId,

@@ -47,5 +47,5 @@ fn sorted_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let sizes = order.iter().map(|&d| from.dims.get(d).copied()).collect::<Option<Vec<i64>>>()?;
     let transposed = Op::transpose(order.iter().map(|&d| d as i64));
     let x = cx.add(ArrayShape::new(from.element_type, sizes), transposed, &[x]);
-    Some(cx.instead(Op::broadcast(order.iter().map(|&d| a.dimensions[d])), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(order.iter().map(|&d| a.dimensions[d])), &[x]))
 }

@@ -58,7 +58,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         step(e, &sizes, j, a, factor, definite)
     })?;
     let &[_, factor, definite] = last.as_slice() else { return None };
-    let definite = e.stretched(definite, &sizes)?;
+    let definite = e.broadcast_to_sizes(definite, &sizes)?;
     let nan = e.nan(ty)?;
     let nan = e.spread(factor, nan)?;
     let mut result = e.choose(definite, factor, nan)?;
@@ -94,7 +94,7 @@ fn step(
     let definite = e.same(Op::And, &[definite, is_positive]);
 
     let column = e.part(a, &[zero, zero, j], &column_sizes)?;
-    let roots = e.stretched(root, &column_sizes)?;
+    let roots = e.broadcast_to_sizes(root, &column_sizes)?;
     let scaled = e.over_real(column, roots)?;
     let zeros = e.zeros(&e.array(scaled)?)?;
     let is_below = e.places(&column_sizes, 1, ComparisonDirection::Gt, j)?;

@@ -123,7 +123,7 @@ impl Eigh {
                 Some(row.get(1..)?.to_vec())
             })?;
             let &[a, v] = sweep.as_slice() else { return None };
-            let goes_on = self.goes_on(e, a)?;
+            let goes_on = self.more_rounds(e, a)?;
             let none = e.index(0)?;
             Some(vec![e.select(goes_on, sweeps, none), a, v])
         })?;
@@ -158,7 +158,7 @@ impl Eigh {
     }
 
     /// Returns whether the elements outside the diagonal of any matrix are still too large.
-    fn goes_on(&self, e: &mut Emitter<'_>, a: InstrId) -> Option<InstrId> {
+    fn more_rounds(&self, e: &mut Emitter<'_>, a: InstrId) -> Option<InstrId> {
         let sizes = e.magnitude(a)?;
         let real = e.array(sizes)?.element_type;
         let squares = e.same(Op::Multiply, &[sizes, sizes]);
@@ -233,7 +233,7 @@ impl Eigh {
         let [count, n, _] = self.sizes;
         let real = e.array(w)?.element_type;
         let row = e.reshaped(w, &[count, 1, n])?;
-        let keys = e.stretched(row, &self.sizes)?;
+        let keys = e.broadcast_to_sizes(row, &self.sizes)?;
         let ty = e.array(v)?.element_type;
         let to_apply = e.computation("eigenvalue_less", |e| {
             let types = [real, real, ty, ty];
@@ -267,8 +267,8 @@ fn mix(
 ) -> Option<InstrId> {
     let [(at_x, sizes), (at_y, _)] = places;
     let (x, y) = (e.part(a, &at_x, &sizes)?, e.part(a, &at_y, &sizes)?);
-    let cosine = e.stretched(cosine, &sizes)?;
-    let by = [e.stretched(by[0], &sizes)?, e.stretched(by[1], &sizes)?];
+    let cosine = e.broadcast_to_sizes(cosine, &sizes)?;
+    let by = [e.broadcast_to_sizes(by[0], &sizes)?, e.broadcast_to_sizes(by[1], &sizes)?];
     let (less, more) = (e.same(Op::Multiply, &[by[0], y]), e.same(Op::Multiply, &[by[1], x]));
     let (kept_x, kept_y) = (e.same(Op::Multiply, &[cosine, x]), e.same(Op::Multiply, &[cosine, y]));
     let (x, y) = (e.same(Op::Subtract, &[kept_x, less]), e.same(Op::Add, &[more, kept_y]));

@@ -354,7 +354,7 @@ impl Formula<'_, '_> {
                 let (sinh, cosh) = self.hyperbolic(x)?;
                 let (sin, cos) = (self.unary(Op::Sine, y), self.unary(Op::Cosine, y));
                 let (first, second) = if *op == Op::Cosh { (cosh, sinh) } else { (sinh, cosh) };
-                (self.mul(first, cos), self.unless_zero(second, sin)?)
+                (self.mul(first, cos), self.product_or_zero(second, sin)?)
             }
             _ => return None,
         };
@@ -418,7 +418,7 @@ impl Formula<'_, '_> {
 
     /// Returns the product of two numbers, the first of which may be infinite. The product is 0 if the second
     /// is 0.
-    fn unless_zero(&mut self, x: InstrId, y: InstrId) -> Option<InstrId> {
+    fn product_or_zero(&mut self, x: InstrId, y: InstrId) -> Option<InstrId> {
         let (product, sign) = (self.mul(x, y), self.unary(Op::Sign, x));
         let zero = self.mul(sign, y);
         self.choose(y, Is::Eq, 0.0, zero, product)

@@ -16,7 +16,7 @@
 //! generation has kernels for such products, so the CPU pipeline does not change them (`products=false`).
 
 use super::result_caster::CAST_SUM;
-use crate::support::retype::holds;
+use crate::support::retype::represents_all_values;
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAlgorithm;
@@ -99,12 +99,12 @@ fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let types = operands.iter().map(|&o| cx.element_type(o)).collect::<Option<Vec<_>>>()?;
-    if types.contains(&result) || !types.iter().all(|&t| holds(result, t)) {
+    if types.contains(&result) || !types.iter().all(|&t| represents_all_values(result, t)) {
         return None;
     }
     let converted = operands.into_iter().map(|o| cx.convert(o, result)).collect::<Option<Vec<_>>>()?;
     let op = cx.module[id].op.clone();
-    Some(cx.instead(op, &converted))
+    Some(cx.add_same_shape(op, &converted))
 }
 
 /// Rewrites products with the algorithm `dot_f64_f64_f64`, whose sums are wider than the default for such
@@ -140,11 +140,11 @@ fn upcast_narrow_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let op = cx.module[id].op.clone();
     if !is_narrow(result.element_type) {
-        return Some(cx.instead(op, &converted));
+        return Some(cx.add_same_shape(op, &converted));
     }
     let sum_type = if all.contains(&ElementType::F64) { ElementType::F64 } else { ElementType::F32 };
     let sum = cx.add(result.with_element_type(sum_type), op, &converted);
-    Some(cx.instead(Op::Convert, &[sum]))
+    Some(cx.add_same_shape(Op::Convert, &[sum]))
 }
 
 /// Returns the type for an operand of a narrow type if the other operand has type `other`.
@@ -152,7 +152,7 @@ fn wider(narrow: ElementType, other: ElementType) -> ElementType {
     match (narrow, other) {
         // Its smallest numbers are subnormal in `bf16`, and products treat subnormal operands as zero.
         (ElementType::F8E8M0Fnu, _) => ElementType::F32,
-        (_, other) if other.bit_width() >= 16 && holds(other, narrow) => other,
+        (_, other) if other.bit_width() >= 16 && represents_all_values(other, narrow) => other,
         _ => ElementType::Bf16,
     }
 }

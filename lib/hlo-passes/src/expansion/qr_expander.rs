@@ -130,7 +130,7 @@ impl Call {
             let is_below = e.places(&column_sizes, 1, ComparisonDirection::Gt, j)?;
             let is_diagonal = e.places(&column_sizes, 1, ComparisonDirection::Eq, j)?;
             let column = e.choose(is_below, r.v, column)?;
-            let beta = e.stretched(r.beta, &column_sizes)?;
+            let beta = e.broadcast_to_sizes(r.beta, &column_sizes)?;
             let column = e.choose(is_diagonal, beta, column)?;
             let a = e.updated(a, &[zero, zero, j], column);
             Some(vec![a, e.updated(taus, &[zero, zero, j], r.tau)])
@@ -187,12 +187,12 @@ impl Call {
     /// Returns `a - tau · v · (vᴴ · a)`.
     fn reflected(&self, e: &mut Emitter<'_>, a: InstrId, v: InstrId, tau: InstrId) -> Option<InstrId> {
         let conjugate = e.conjugate(v)?;
-        let spread = e.stretched(conjugate, &self.sizes)?;
+        let spread = e.broadcast_to_sizes(conjugate, &self.sizes)?;
         let products = e.same(Op::Multiply, &[spread, a]);
         let row = e.sum(products, &[1])?;
         let row_sizes = [self.sizes[0], 1, self.sizes[2]];
         let row = e.reshaped(row, &row_sizes)?;
-        let tau = e.stretched(tau, &row_sizes)?;
+        let tau = e.broadcast_to_sizes(tau, &row_sizes)?;
         let row = e.same(Op::Multiply, &[row, tau]);
         let change = e.outer(v, row, &self.sizes)?;
         Some(e.same(Op::Subtract, &[a, change]))
@@ -225,7 +225,7 @@ impl Call {
         let nothing = e.zeros(&e.array(scale)?)?;
         let is_nothing = e.relation(scale, ComparisonDirection::Eq, nothing);
         let scale = e.choose(is_nothing, ones, scale)?;
-        let scales = e.stretched(scale, &self.column_sizes())?;
+        let scales = e.broadcast_to_sizes(scale, &self.column_sizes())?;
         let scaled = e.same(Op::Divide, &[sizes, scales]);
         let squares = e.same(Op::Multiply, &[scaled, scaled]);
         let sum = e.sum(squares, &[1])?;
@@ -249,7 +249,7 @@ impl Call {
         let divisor = e.same(Op::Subtract, &[alpha, wide_beta]);
         let unit = e.splat(divisor, ty, 1.0)?;
         let divisor = e.choose(is_zero, unit, divisor)?;
-        let divisors = e.stretched(divisor, &self.column_sizes())?;
+        let divisors = e.broadcast_to_sizes(divisor, &self.column_sizes())?;
         let v = e.same(Op::Divide, &[below, divisors]);
         let v = self.with_one(e, v, j)?;
         Some(Reflection { v, tau, beta: wide_beta })

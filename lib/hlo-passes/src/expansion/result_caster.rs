@@ -8,7 +8,7 @@
 //! The pass is for backends without products that round to another type. If a sum of floats must become an
 //! integer, the sum is converted, not its terms. `operand_upcaster` handles results of a wider type.
 
-use crate::support::retype::{holds, sum_before_conversion};
+use crate::support::retype::{represents_all_values, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
 use crate::{PassInfo, Preservation};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
@@ -65,20 +65,27 @@ fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if sum.is_complex() {
         product = cx.add(result.with_element_type(sum.real_type()), Op::Real, &[product]);
     }
-    Some(if sum.real_type() == result.element_type { product } else { cx.instead(Op::Convert, &[product]) })
+    Some(if sum.real_type() == result.element_type {
+        product
+    } else {
+        cx.add_same_shape(Op::Convert, &[product])
+    })
 }
 
 fn cast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let operands = cx.module[id].operands.to_vec();
     let [x, y] = operands[..] else { return None };
     let (a, b) = (cx.element_type(x)?, cx.element_type(y)?);
-    let wide = if holds(a, b) { a } else { b };
+    let wide = if represents_all_values(a, b) { a } else { b };
     let result = cx.module[id].shape.as_array()?.clone();
-    if result.element_type == wide || !holds(wide, result.element_type) || !holds(wide, a) || !holds(wide, b)
+    if result.element_type == wide
+        || !represents_all_values(wide, result.element_type)
+        || !represents_all_values(wide, a)
+        || !represents_all_values(wide, b)
     {
         return None;
     }
     let op = cx.module[id].op.clone();
     let product = cx.add(result.with_element_type(wide), op, &operands);
-    Some(cx.instead(Op::Convert, &[product]))
+    Some(cx.add_same_shape(Op::Convert, &[product]))
 }

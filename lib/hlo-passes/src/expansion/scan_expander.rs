@@ -219,7 +219,7 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Opti
     let values = e.call(scan.attrs.to_apply, &arguments)?;
     let (outputs, carries) = values.split_at_checked(scan.outputs.len())?;
     for (n, &value) in outputs.iter().enumerate() {
-        let whole = made_room(e, scan, next[first_output + n], value, i)?;
+        let whole = resize_output(e, scan, next[first_output + n], value, i)?;
         let (kept, _) = step_shapes(&e.array(whole)?, scan.along);
         let update = e.add(kept, Op::reshape(), &[value]);
         let rank = e.array(whole)?.rank();
@@ -233,7 +233,7 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Opti
 
 /// Gives an output's array the sizes of the value that step `i` returns. The first step determines the sizes.
 /// If a later step returns another size, the size becomes -1, which is out of bounds and causes an error.
-fn made_room(
+fn resize_output(
     e: &mut Emitter<'_>,
     scan: &Scan,
     whole: InstrId,

@@ -102,7 +102,7 @@ impl System {
         let mut x = e.part(b, &[zero, i, zero], &row_sizes)?;
         if !self.unit_diagonal {
             let pivot = e.part(a, &[zero, i, i], &[count, 1, 1])?;
-            let pivots = e.stretched(pivot, &row_sizes)?;
+            let pivots = e.broadcast_to_sizes(pivot, &row_sizes)?;
             x = e.same(Op::Divide, &[x, pivots]);
         }
         let solved = e.updated(b, &[zero, i, zero], x);

@@ -126,7 +126,7 @@ impl From<String> for ExpansionError {
 }
 
 /// Builds the sharding of a value from those of its leaves.
-fn said(shape: &Shape, kinds: impl Iterator<Item = ShardingKind>) -> Sharding {
+fn sharding_of_leaves(shape: &Shape, kinds: impl Iterator<Item = ShardingKind>) -> Sharding {
     let mut each = kinds.map(Sharding::single);
     match shape {
         Shape::Tuple(_) => Sharding::Tuple(each.flat_map(|s| s.leaves().to_vec()).collect()),
@@ -226,7 +226,7 @@ impl ProgramInserter<'_> {
                 return Err(format!("expected arrays of sizes that are known, found {shape}").into());
             }
             let kinds = kinds.into_iter().map(|k| k.map_or(ShardingKind::Replicated, |t| t.to_kind()));
-            Ok(Placed { sharding: said(&shape, kinds), shape })
+            Ok(Placed { sharding: sharding_of_leaves(&shape, kinds), shape })
         };
         let Op::CustomCall(attrs) = &module[id].op else { return Ok(()) };
         let call = CustomPartition {
@@ -271,14 +271,14 @@ impl ProgramInserter<'_> {
                     let element = self.element(made, n);
                     let element = element.ok_or_else(|| "internal error: a result is missing".to_string())?;
                     self.is_manual(element);
-                    elements.push(self.of_all(leaf.clone(), element, ends, n));
+                    elements.push(self.join_device_parts(leaf.clone(), element, ends, n));
                 }
                 let tuple = self.tuple(&elements);
                 let sharding = self.module[self.at].sharding().cloned();
                 self.module.common_mut(tuple).sharding = sharding;
                 tuple
             }
-            _ => self.of_all(whole, made, ends, 0),
+            _ => self.join_device_parts(whole, made, ends, 0),
         };
         self.module.replace_all_uses_with(self.at, result);
         self.module.remove(self.at);
@@ -287,7 +287,13 @@ impl ProgramInserter<'_> {
 
     /// Converts a device's part of a result to an array of the whole program, in the sharding that the
     /// program requires.
-    fn of_all(&mut self, shape: Shape, made: InstrId, ends: &CallTilings, number: usize) -> InstrId {
+    fn join_device_parts(
+        &mut self,
+        shape: Shape,
+        made: InstrId,
+        ends: &CallTilings,
+        number: usize,
+    ) -> InstrId {
         let kind = ends.result.get(number).map_or(ShardingKind::Replicated, TileAssignment::to_kind);
         let whole = self.call("SPMDShardToFullShape", shape.clone(), made, kind.clone());
         match ends.wanted.get(number) {

@@ -12,11 +12,11 @@ pub(super) fn tilings(
     id: InstrId,
     devices: usize,
 ) -> Result<Vec<Option<TileAssignment>>, Diag> {
-    TileAssignment::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))
+    TileAssignment::of_instruction(&module[id], devices).map_err(|why| invalid_sharding(module, id, &why))
 }
 
 /// Returns the error about a sharding that cannot be followed.
-pub(super) fn wrong(module: &Module, id: InstrId, why: &str) -> Diag {
+pub(super) fn invalid_sharding(module: &Module, id: InstrId, why: &str) -> Diag {
     let message = format!("the sharding of `{}` can't be followed: {why}", module[id].name);
     Diag::error(message).with_code(code::SHARDING_DEVICES).at_instruction(
         module.span(id),

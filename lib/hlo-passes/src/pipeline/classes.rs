@@ -1,6 +1,6 @@
 //! Maps the names of XLA's C++ pass classes, which its documentation and source use, to passes.
 
-use crate::registry::{find, find_alike};
+use crate::registry::{find, find_ignoring_case};
 
 /// XLA classes whose pass has a different name, with the name of the pass. Ordered by class.
 pub static XLA_CLASSES: &[(&str, &str)] = &[
@@ -30,7 +30,7 @@ pub fn pass_of_class(class: &str) -> Option<&'static str> {
     }
     loop {
         let found = XLA_CLASSES.iter().find(|(c, _)| *c == rest).and_then(|(_, name)| find(name));
-        let alike = || find_alike(rest).or_else(|| find_alike(rest.strip_suffix("Pass")?));
+        let alike = || find_ignoring_case(rest).or_else(|| find_ignoring_case(rest.strip_suffix("Pass")?));
         if let Some(info) = found.or_else(alike) {
             return Some(info.name);
         }

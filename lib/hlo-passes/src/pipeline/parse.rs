@@ -4,7 +4,7 @@
 use super::classes::pass_of_class;
 use super::files::{NoFiles, Reading};
 use super::{FIX_OPTIONS, MAX_NESTING, Step};
-use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_alike};
+use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_ignoring_case};
 use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, PassInfo, PipelineInfo};
 use hlo_ir::Span;
@@ -238,7 +238,7 @@ fn unknown_pass(name: &str, place: Span) -> Diag {
 /// Finds a pass by name, and records a different spelling in `reading`.
 fn pass(name: &str, reading: &mut Reading<'_>) -> Option<&'static PassInfo> {
     registry::find(name).or_else(|| {
-        let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
+        let info = registry::find_ignoring_case(name).filter(|_| find_pipeline(name).is_none())?;
         reading.respelt.push((name.to_owned(), info.name));
         Some(info)
     })
@@ -247,7 +247,7 @@ fn pass(name: &str, reading: &mut Reading<'_>) -> Option<&'static PassInfo> {
 /// Finds a named pipeline, and records a different spelling in `reading`.
 fn pipeline(name: &str, reading: &mut Reading<'_>) -> Option<&'static PipelineInfo> {
     find_pipeline(name).or_else(|| {
-        let info = find_pipeline_alike(name)?;
+        let info = find_pipeline_ignoring_case(name)?;
         reading.respelt.push((name.to_owned(), info.name));
         Some(info)
     })

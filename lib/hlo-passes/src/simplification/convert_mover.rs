@@ -93,7 +93,7 @@ fn narrow_before(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .map(|(&o, shape)| cx.add(shape.with_element_type(to), Op::Convert, &[o]))
         .collect();
     let op = cx.module[moved].op.clone();
-    Some(cx.instead(op, &narrow))
+    Some(cx.add_same_shape(op, &narrow))
 }
 
 fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -115,7 +115,7 @@ fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         operands.push((x, false));
     }
     let from = from?;
-    if cx.opcode(id) == Opcode::Pad && !stays_small(cx, &shape, &operands, from)? {
+    if cx.opcode(id) == Opcode::Pad && !is_not_larger(cx, &shape, &operands, from)? {
         return None;
     }
     let mut narrow = Vec::with_capacity(operands.len());
@@ -124,12 +124,12 @@ fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let op = cx.module[id].op.clone();
     let moved = cx.add(shape.with_element_type(from), op, &narrow);
-    Some(cx.instead(Op::Convert, &[moved]))
+    Some(cx.add_same_shape(Op::Convert, &[moved]))
 }
 
 /// Returns whether the padded array in the narrower type is at most as large as the unpadded array in the
 /// wider type.
-fn stays_small(
+fn is_not_larger(
     cx: &Cx<'_>,
     padded: &ArrayShape,
     operands: &[(InstrId, bool)],

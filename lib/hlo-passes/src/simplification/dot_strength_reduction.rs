@@ -93,8 +93,8 @@ fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let plain = ArrayShape::new(ty, to.dims.iter().copied());
     Some(match (ty == to.element_type, cx.array(sum)? == to) {
         (true, true) => sum,
-        (true, false) if plain.same_dims(&to) => cx.instead(Op::Copy, &[sum]),
-        _ => cx.instead(Op::Convert, &[sum]),
+        (true, false) if plain.same_dims(&to) => cx.add_same_shape(Op::Copy, &[sum]),
+        _ => cx.add_same_shape(Op::Convert, &[sum]),
     })
 }
 

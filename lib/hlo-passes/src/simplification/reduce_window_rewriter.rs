@@ -137,7 +137,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId, lines: i64) -> Option<InstrId> {
     let (at, size) = (cumulative.dimension, shape.dims[cumulative.dimension]);
     let window = Cumulative { to_apply, ..cumulative }.window(shape.rank(), at, size);
     let sum = cx.add(wide, window, &[x, init]);
-    Some(cx.instead(Op::Convert, &[sum]))
+    Some(cx.add_same_shape(Op::Convert, &[sum]))
 }
 
 /// Emits the cumulative reduction of `x` by blocks.
@@ -175,11 +175,11 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     let before = cx.add(array(&split), Op::broadcast(kept), &[before]);
     let all = cx.add(array(&split), c.op.clone(), &[before, inside]);
     if padded == size {
-        return Some(cx.instead(Op::reshape(), &[all]));
+        return Some(cx.add_same_shape(Op::reshape(), &[all]));
     }
     let all = cx.reshaped(all, &with(padded))?;
     let first = if c.backwards { padded - size } else { 0 };
-    Some(cx.instead(part(&with(padded), at, first, first + size), &[all]))
+    Some(cx.add_same_shape(part(&with(padded), at, first, first + size), &[all]))
 }
 
 /// Returns the slice `start..limit` along one dimension of an array with these sizes.

@@ -85,5 +85,5 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = ArrayShape::new(from.element_type, kept.iter().map(|&d| from.dims[d as usize]));
     let reduce = Op::reduce(reduced, a.to_apply);
     let once = cx.add(shape, reduce, &[x, init]);
-    Some(cx.instead(Op::broadcast(kept), &[once]))
+    Some(cx.add_same_shape(Op::broadcast(kept), &[once]))
 }

@@ -84,7 +84,7 @@ fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     // The results of removed operands are unused, so the operands can stand in for them.
-    Some(cx.instead(Op::Tuple, &results))
+    Some(cx.add_same_shape(Op::Tuple, &results))
 }
 
 /// Returns the comparator for the remaining operands.

@@ -54,11 +54,11 @@ fn dot_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
     if let Some((x, batch, contracting)) = fold(cx, id, lhs, &a.lhs_batch_dims, &a.lhs_contracting_dims) {
         let attrs = DotAttrs { lhs_batch_dims: batch, lhs_contracting_dims: contracting, ..(*a).clone() };
-        return Some(cx.instead(Op::Dot(Box::new(attrs)), &[x, rhs]));
+        return Some(cx.add_same_shape(Op::Dot(Box::new(attrs)), &[x, rhs]));
     }
     let (y, batch, contracting) = fold(cx, id, rhs, &a.rhs_batch_dims, &a.rhs_contracting_dims)?;
     let attrs = DotAttrs { rhs_batch_dims: batch, rhs_contracting_dims: contracting, ..*a };
-    Some(cx.instead(Op::Dot(Box::new(attrs)), &[lhs, y]))
+    Some(cx.add_same_shape(Op::Dot(Box::new(attrs)), &[lhs, y]))
 }
 
 /// A transposed operand.
@@ -82,7 +82,7 @@ impl Transposed {
     }
 
     /// Emits the operand without the transpose.
-    fn as_is(&self, cx: &mut Cx<'_>) -> Option<InstrId> {
+    fn without_transpose(&self, cx: &mut Cx<'_>) -> Option<InstrId> {
         let Some(conversion) = self.conversion else { return Some(self.source) };
         let ty = cx.element_type(conversion)?;
         cx.convert(self.source, ty)
@@ -109,7 +109,7 @@ fn fold(
     }
     let batch = batch.iter().map(before).collect::<Option<_>>()?;
     let contracting = contracting.iter().map(before).collect::<Option<_>>()?;
-    Some((transposed.as_is(cx)?, batch, contracting))
+    Some((transposed.without_transpose(cx)?, batch, contracting))
 }
 
 /// Folds transposes into a convolution, whose labels allow any order of dimensions.
@@ -132,13 +132,13 @@ fn convolution_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let mut dims = vec![&mut labels.input_batch, &mut labels.input_feature];
         dims.extend(labels.input_spatial.iter_mut());
         relabel(&mut dims, &t.permutation)?;
-        (input, changed) = (t.as_is(cx)?, true);
+        (input, changed) = (t.without_transpose(cx)?, true);
     }
     if let Some(t) = Transposed::of(cx, kernel, id) {
         let mut dims = vec![&mut labels.kernel_input_feature, &mut labels.kernel_output_feature];
         dims.extend(labels.kernel_spatial.iter_mut());
         relabel(&mut dims, &t.permutation)?;
-        (kernel, changed) = (t.as_is(cx)?, true);
+        (kernel, changed) = (t.without_transpose(cx)?, true);
     }
-    changed.then(|| cx.instead(Op::Convolution(a), &[input, kernel]))
+    changed.then(|| cx.add_same_shape(Op::Convolution(a), &[input, kernel]))
 }

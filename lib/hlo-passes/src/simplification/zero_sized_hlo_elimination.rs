@@ -47,5 +47,5 @@ fn eliminate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let value = Literal::try_zeros(&shape.into())?;
-    Some(cx.instead(Op::constant(value), &[]))
+    Some(cx.add_same_shape(Op::constant(value), &[]))
 }

@@ -69,7 +69,7 @@ impl Emitter<'_> {
     }
 
     /// Broadcasts the dimensions of size 1 to the given sizes.
-    pub fn stretched(&mut self, x: InstrId, dims: &[i64]) -> Option<InstrId> {
+    pub fn broadcast_to_sizes(&mut self, x: InstrId, dims: &[i64]) -> Option<InstrId> {
         let shape = self.array(x)?;
         if shape.dims.as_slice() == dims {
             return Some(x);
@@ -83,7 +83,7 @@ impl Emitter<'_> {
 
     /// Emits the product of a column and a row for each matrix of a batch.
     pub fn outer(&mut self, column: InstrId, row: InstrId, sizes: &[i64; 3]) -> Option<InstrId> {
-        let (column, row) = (self.stretched(column, sizes)?, self.stretched(row, sizes)?);
+        let (column, row) = (self.broadcast_to_sizes(column, sizes)?, self.broadcast_to_sizes(row, sizes)?);
         Some(self.same(Op::Multiply, &[column, row]))
     }
 

@@ -50,7 +50,7 @@ impl CallSites {
             bodies.extend(bodies_of(&module[id].op));
         }
         while let Some(body) = bodies.pop() {
-            if site.is_nowhere() || !self.done.insert((callee, body)) {
+            if site.is_unidentified() || !self.done.insert((callee, body)) {
                 continue;
             }
             for id in module[body].instructions().to_vec() {
@@ -117,7 +117,7 @@ impl CallSite {
     }
 
     /// Returns whether the metadata does not identify the call.
-    fn is_nowhere(&self) -> bool {
+    fn is_unidentified(&self) -> bool {
         self.op_name.is_empty() && self.frame == 0
     }
 

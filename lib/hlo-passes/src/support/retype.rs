@@ -149,7 +149,7 @@ pub fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) ->
 }
 
 /// Returns whether a real type `wide` represents every number of the real type `narrow`.
-pub fn holds(wide: ElementType, narrow: ElementType) -> bool {
+pub fn represents_all_values(wide: ElementType, narrow: ElementType) -> bool {
     let bits = |t: ElementType| t.bit_width() - u32::from(t.is_signed_integer());
     match (FloatFormat::of(wide), FloatFormat::of(narrow)) {
         _ if wide == narrow => true,

@@ -126,7 +126,7 @@ impl Cx<'_> {
     }
 
     /// Adds an instruction with the shape of the examined one.
-    pub fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
+    pub fn add_same_shape(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = self.module[self.at].shape.clone();
         self.add(shape, op, operands)
     }
@@ -146,7 +146,7 @@ impl Cx<'_> {
         let converted = operands.into_iter().map(|o| self.convert(o, ty)).collect::<Option<Vec<_>>>()?;
         let shape = self.array(self.at)?.with_element_type(ty);
         let result = self.add(shape, op, &converted);
-        Some(self.instead(Op::Convert, &[result]))
+        Some(self.add_same_shape(Op::Convert, &[result]))
     }
 
     /// Slices `id` to these ranges, which must be in bounds. Returns `id` if they contain the whole array.

@@ -24,15 +24,18 @@ pub struct TripCount {
 /// Returns how often the body of a `while` runs, or `None` if this is not known.
 pub fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
     let counted = LoopParts::of(module, id)?;
-    counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
+    counted.zero_trip_count().or_else(|| counted.linear()).or_else(|| counted.count_by_simulation())
 }
 
 /// Returns a function of an integer element of a `while`'s state. The function returns the first value of the
 /// element and the value added in each iteration, if both are constants. The added value is the
 /// representative nearest to zero.
-pub fn courses(module: &Module, id: InstrId) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
+pub fn recurrences(
+    module: &Module,
+    id: InstrId,
+) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {
     let counted = LoopParts::of(module, id)?;
-    Some(move |element, ty| counted.course(element, ty))
+    Some(move |element, ty| counted.recurrence(element, ty))
 }
 
 /// Maximum number of iterations that are run to count them.
@@ -124,13 +127,13 @@ impl<'m> LoopParts<'m> {
     }
 
     /// Returns zero iterations if the condition is the constant false.
-    fn never(&self) -> Option<TripCount> {
+    fn zero_trip_count(&self) -> Option<TripCount> {
         let holds = scalar_value(literal(self.module, self.module[self.condition].root())?)?;
         (holds == 0).then_some(TripCount { trips: 0, element: None, range: None })
     }
 
     /// Returns the first value of an element and the value added in each iteration.
-    fn course(&self, element: usize, ty: ElementType) -> Option<(i128, i128)> {
+    fn recurrence(&self, element: usize, ty: ElementType) -> Option<(i128, i128)> {
         let next = self.term(*self.next.get(element)?, self.body_state, MAX_DEPTH)?;
         let Term::Element(from, step) = next else { return None };
         if from != element {
@@ -157,7 +160,7 @@ impl<'m> LoopParts<'m> {
             (Term::Constant(bound), Term::Element(e, 0)) => (e, bound, mirrored(compare.direction)),
             _ => return None,
         };
-        let (first, step) = self.course(element, ty)?;
+        let (first, step) = self.recurrence(element, ty)?;
         let trips = iterations(first, step, bound, direction)?;
         let last = trips.checked_mul(step)?.checked_add(first)?;
         // If the counter wraps around, it has other values than those calculated.
@@ -169,7 +172,7 @@ impl<'m> LoopParts<'m> {
     }
 
     /// Counts by running the parts of the condition and the body that one element of the state requires.
-    fn by_running(&self) -> Option<TripCount> {
+    fn count_by_simulation(&self) -> Option<TripCount> {
         let mut element = None;
         let condition =
             self.needed(self.module[self.condition].root(), self.condition_state, &mut element)?;

@@ -160,7 +160,7 @@ impl WhileLoop {
     }
 
     /// Returns the `get-tuple-element` instructions of `tuple`, for each element.
-    pub fn takers(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
+    pub fn element_users(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
         let mut out = vec![Vec::new(); self.len];
         for &user in module.users(tuple) {
             if let Some(list) = element_of(module, user, tuple).and_then(|e| out.get_mut(e)) {
@@ -174,7 +174,7 @@ impl WhileLoop {
     pub fn reads(&self, module: &Module) -> Vec<bool> {
         let mut out = vec![false; self.len];
         for state in [self.condition_state, self.body_state] {
-            for (reads, takers) in out.iter_mut().zip(self.takers(module, state)) {
+            for (reads, takers) in out.iter_mut().zip(self.element_users(module, state)) {
                 *reads |= takers.iter().any(|&taker| {
                     module.users(taker).iter().any(|&u| u != self.next) || module.is_root(taker)
                 });
@@ -194,7 +194,7 @@ impl WhileLoop {
         rewrites: &mut Rewrites,
     ) -> bool {
         let inside = [(self.condition, self.condition_state), (self.body, self.body_state)]
-            .map(|(computation, state)| (computation, self.takers(module, state)));
+            .map(|(computation, state)| (computation, self.element_users(module, state)));
         let mut changed = false;
         for &element in elements {
             let Some(initial) = self.initial(module, element).filter(|_| rewrites.allowed()) else {

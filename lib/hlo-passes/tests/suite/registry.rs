@@ -1,8 +1,8 @@
 //! The names of the passes, those of `hlo-passes-xla` included.
 
 use crate::passes;
-use hlo_ir::suggest::spelt_alike;
-use hlo_passes::{PIPELINES, XLA_CLASSES, find_alike, pass_of_class};
+use hlo_ir::suggest::equal_ignoring_spelling;
+use hlo_passes::{PIPELINES, XLA_CLASSES, find_ignoring_case, pass_of_class};
 
 #[test]
 fn names_are_sorted_and_unique() {
@@ -11,7 +11,7 @@ fn names_are_sorted_and_unique() {
     assert!(!names.contains(&"fix"), "`fix` belongs to the pipeline language");
     let all: Vec<_> = names.iter().copied().chain(PIPELINES.iter().map(|p| p.name)).collect();
     for (n, name) in all.iter().enumerate() {
-        let other = all[..n].iter().find(|other| spelt_alike(name, other));
+        let other = all[..n].iter().find(|other| equal_ignoring_spelling(name, other));
         assert_eq!(other, None, "`{name}` is read as another name");
     }
 }
@@ -21,7 +21,7 @@ fn classes_have_passes() {
     passes();
     for (class, name) in XLA_CLASSES {
         assert_eq!(pass_of_class(class), Some(*name), "{class}");
-        assert!(find_alike(class).is_none(), "{class} is read anyway");
+        assert!(find_ignoring_case(class).is_none(), "{class} is read anyway");
     }
     assert!(XLA_CLASSES.is_sorted());
     for (class, name) in [

@@ -89,7 +89,7 @@ pub fn ready_event(a: &mut BufferReadyEvent) -> Result {
         Ok(None) => Event::Over(Ok(())),
         Err(fault) => Event::Over(Err(fault)),
     };
-    a.event = Handle::give(event);
+    a.event = Handle::allocate(event);
     Ok(())
 }
 
@@ -114,14 +114,14 @@ pub fn decrease_external_reference_count(a: &mut BufferDecreaseExternalReference
 pub fn copy_to_device(a: &mut BufferCopyToDevice) -> Result {
     let buffer = a.buffer.get()?;
     let device = buffer.platform.device(a.dst_device)?;
-    a.dst_buffer = Handle::give(copy(buffer, buffer.platform.default_memory(device))?);
+    a.dst_buffer = Handle::allocate(copy(buffer, buffer.platform.default_memory(device))?);
     Ok(())
 }
 
 pub fn copy_to_memory(a: &mut BufferCopyToMemory) -> Result {
     let buffer = a.buffer.get()?;
     let memory = buffer.platform.memory(a.dst_memory)?;
-    a.dst_buffer = Handle::give(copy(buffer, memory)?);
+    a.dst_buffer = Handle::allocate(copy(buffer, memory)?);
     Ok(())
 }
 
@@ -168,7 +168,7 @@ pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
         None => return Err(Fault::invalid("the layout lies outside of the memory")),
     }
     let destination = Destination(a.dst);
-    a.event = Handle::give(when_there(buffer, move |array| write(array, &host, &destination))?);
+    a.event = Handle::allocate(run_when_ready(buffer, move |array| write(array, &host, &destination))?);
     Ok(())
 }
 
@@ -206,7 +206,7 @@ fn scatter(bytes: &[u8], host: &Strided, to: *mut u8) -> Result {
 }
 
 /// Calls `body` with an array: at once, or once the array is ready.
-fn when_there(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
+fn run_when_ready(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
     match buffer.value()? {
         Value::Ready(array) => Ok(Event::Over(body(&array))),
         Value::Pending(pending) => {
@@ -246,6 +246,6 @@ pub fn copy_raw_to_host(a: &mut BufferCopyRawToHost) -> Result {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), destination.0.cast::<u8>(), size) };
         Ok(())
     };
-    a.event = Handle::give(when_there(buffer, body)?);
+    a.event = Handle::allocate(run_when_ready(buffer, body)?);
     Ok(())
 }

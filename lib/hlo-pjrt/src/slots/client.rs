@@ -9,7 +9,7 @@ use crate::{compile, inspect};
 
 pub fn create(a: &mut ClientCreate) -> Result {
     let options = Options::read(a.create_options.get()?)?;
-    a.client = Handle::give(Client::new(&options)?);
+    a.client = Handle::allocate(Client::new(&options)?);
     Ok(())
 }
 
@@ -87,9 +87,9 @@ pub fn compile(a: &mut ClientCompile) -> Result {
     };
     let program = compile::compile(platform, source)?;
     if let Some(partition) = program.engines.best().partition() {
-        partition.inspected().iter().try_for_each(inspect::tell)?;
+        partition.inspected().iter().try_for_each(inspect::pass_sharding)?;
     }
-    a.executable = Handle::give(LoadedExecutable::new(program));
+    a.executable = Handle::allocate(LoadedExecutable::new(program));
     Ok(())
 }
 

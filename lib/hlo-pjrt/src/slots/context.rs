@@ -5,7 +5,7 @@ use crate::ffi::ExecuteContext;
 use crate::sys::{Handle, args::*};
 
 pub fn create(a: &mut ExecuteContextCreate) -> Result {
-    a.context = Handle::give(ExecuteContext::default());
+    a.context = Handle::allocate(ExecuteContext::default());
     Ok(())
 }
 

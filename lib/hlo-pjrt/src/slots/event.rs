@@ -42,7 +42,7 @@ pub fn on_ready(a: &mut EventOnReady) -> Result {
     let argument = Argument(a.user_arg);
     let event = a.event.get()?;
     // JAX calls this function when it begins to wait for an array.
-    event.hurry();
+    event.run_if_not_started();
     // SAFETY: the caller guarantees that the callback has this type and accepts this argument. It owns the
     // error.
     event.then(move |result| unsafe { callback(outcome(result), argument.get()) });
@@ -50,7 +50,7 @@ pub fn on_ready(a: &mut EventOnReady) -> Result {
 }
 
 pub fn create(a: &mut EventCreate) -> Result {
-    a.event = Handle::give(Event::Own(Arc::default()));
+    a.event = Handle::allocate(Event::Own(Arc::default()));
     Ok(())
 }
 

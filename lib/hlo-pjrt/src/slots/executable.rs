@@ -122,6 +122,6 @@ pub fn deserialize_and_load(a: &mut ExecutableDeserializeAndLoad) -> Result {
     if !options.is_empty() {
         source.options = options.to_vec();
     }
-    a.executable = Handle::give(LoadedExecutable::new(compile::compile(platform, source)?));
+    a.executable = Handle::allocate(LoadedExecutable::new(compile::compile(platform, source)?));
     Ok(())
 }

@@ -187,7 +187,7 @@ fn client_default_layout(a: &mut ClientGetDefaultLayout) -> Result {
 
 fn buffer_layout(a: &mut BufferLayout) -> Result {
     let buffer = a.buffer.get()?;
-    a.layout = Handle::give(MemoryLayout::new(&buffer.order, buffer.dims.len()));
+    a.layout = Handle::allocate(MemoryLayout::new(&buffer.order, buffer.dims.len()));
     Ok(())
 }
 

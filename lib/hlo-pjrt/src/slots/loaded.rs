@@ -12,7 +12,7 @@ pub fn destroy(a: &mut LoadedExecutableDestroy) -> Result {
 }
 
 pub fn get_executable(a: &mut LoadedExecutableGetExecutable) -> Result {
-    a.executable = Handle::give(a.loaded.get()?.properties());
+    a.executable = Handle::allocate(a.loaded.get()?.properties());
     Ok(())
 }
 
@@ -73,11 +73,11 @@ pub fn execute(a: &mut LoadedExecutableExecute) -> Result {
     for (n, (buffers, event)) in started.into_iter().enumerate() {
         for (k, buffer) in buffers.into_iter().enumerate() {
             // SAFETY: the caller guarantees that there is room for all results.
-            unsafe { outputs[n].add(k).write(Handle::give(buffer)) };
+            unsafe { outputs[n].add(k).write(Handle::allocate(buffer)) };
         }
         if !a.device_complete_events.is_null() {
             // SAFETY: the caller guarantees that there is room for one event for each device.
-            unsafe { a.device_complete_events.add(n).write(Handle::give(event)) };
+            unsafe { a.device_complete_events.add(n).write(Handle::allocate(event)) };
         }
     }
     Ok(())

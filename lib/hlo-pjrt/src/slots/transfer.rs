@@ -70,7 +70,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     }
     let shape = Shape::array(ty, dims.iter().copied());
     let data = a.data.cast::<u8>();
-    let lies_so = host.lies_in_order(&order.minor_to_major(dims.len()));
+    let lies_so = host.is_dense_in_order(&order.minor_to_major(dims.len()));
     let array = if a.semantics >= ZERO_COPY && lies_so {
         let done: Arc<Promise<()>> = Arc::default();
         let over = done.clone();
@@ -78,17 +78,17 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
             over.keep(Ok(()));
         });
         let array = lent(BorrowedMemory { data, size, end: Some(end) }, &placed)?;
-        a.done_with_host_buffer = Handle::give(Event::Own(done));
+        a.done_with_host_buffer = Handle::allocate(Event::Own(done));
         array
     } else {
         // SAFETY: the caller guarantees that the elements are readable.
         let array = relaid(unsafe { gathered(&host, data, &shape)? }, &placed)?;
-        a.done_with_host_buffer = Handle::give(Event::Over(Ok(())));
+        a.done_with_host_buffer = Handle::allocate(Event::Over(Ok(())));
         array
     };
     let value = Value::Ready(array);
     let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), value);
-    a.buffer = Handle::give(buffer.in_order(order));
+    a.buffer = Handle::allocate(buffer.in_order(order));
     Ok(())
 }
 
@@ -98,7 +98,7 @@ fn order(dims: &[i64], ty: ElementType, layout: Option<&MemoryLayout>) -> Result
     let strided = Strided::laid_out(dims, ty.byte_size(), layout)?;
     let said = layout.map_or(Ok(None), MemoryLayout::minor_to_major)?;
     let order = said.map_or_else(|| strided.order(), Dims::from);
-    if strided.lies_in_order(&order) {
+    if strided.is_dense_in_order(&order) {
         Ok(Order::new(&order))
     } else {
         Err(Fault::unimplemented("arrays with something between their elements are not supported"))
@@ -200,7 +200,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     let data = a.device_buffer_ptr.cast_const().cast::<u8>();
     let on_delete = OnDelete(a.on_delete, a.device_buffer_ptr, a.on_delete_arg);
     let buffer = |array| Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Ready(array));
-    a.buffer = Handle::give(match order {
+    a.buffer = Handle::allocate(match order {
         Ok(order) => {
             let memory = BorrowedMemory { data, size, end: Some(Box::new(move || on_delete.call())) };
             buffer(lent(memory, &order.shape(ty, dims))?).in_order(order)
@@ -224,7 +224,7 @@ pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> R
     let order = order(dims, ty, unsafe { a.layout.as_ref() })?;
     let array = Array::zeros(&order.shape(ty, dims))?;
     let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Ready(array));
-    a.buffer = Handle::give(buffer.in_order(order));
+    a.buffer = Handle::allocate(buffer.in_order(order));
     Ok(())
 }
 
@@ -241,6 +241,6 @@ pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
     let failed = Pending::by(TaskReference::default());
     failed.clone().keep(Err(fault));
     let dims = a.dims.get()?.into();
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Pending(failed)));
+    a.buffer = Handle::allocate(Buffer::new(platform.clone(), memory, ty, dims, Value::Pending(failed)));
     Ok(())
 }

@@ -63,7 +63,7 @@ impl<T> Handle<T> {
     pub const NULL: Self = Self(ptr::null());
 
     /// Allocates an object that the caller will destroy.
-    pub fn give(object: T) -> Self {
+    pub fn allocate(object: T) -> Self {
         Self(Box::into_raw(Box::new(object)))
     }
 
@@ -499,6 +499,6 @@ pub unsafe fn call<A: Args>(
     };
     match crate::fault::catch(run) {
         Ok(()) => Handle::NULL,
-        Err(fault) => Handle::give(crate::fault::Error::new(fault.of(name))),
+        Err(fault) => Handle::allocate(crate::fault::Error::new(fault.of(name))),
     }
 }

@@ -17,7 +17,7 @@ macro_rules! slot {
     ($name:ident) => {{
         unsafe extern "C" fn slot(_: *mut c_void) -> Handle<Error> {
             let fault = Fault::unimplemented("this plugin does not implement it");
-            Handle::give(Error::new(fault.of(stringify!($name))))
+            Handle::allocate(Error::new(fault.of(stringify!($name))))
         }
         slot
     }};

@@ -115,7 +115,7 @@ pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -
         pins: buffers.iter().map(|b| b.pin).collect(),
     };
     let (mut copies, mut overwrites) = (Vec::new(), Vec::new());
-    wishes(steps, buffers, 1, &mut copies, &mut overwrites);
+    merge_candidates(steps, buffers, 1, &mut copies, &mut overwrites);
     for mut list in [copies, overwrites] {
         // The sort is stable, so equal weights stay in program order.
         list.sort_by_key(|w| std::cmp::Reverse(w.weight));
@@ -131,7 +131,7 @@ pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -
     classes
 }
 
-fn wishes(
+fn merge_candidates(
     steps: &[Step<BufId>],
     buffers: &Buffers,
     factor: u64,
@@ -160,12 +160,12 @@ fn wishes(
             Step::Runtime(_) => {}
             Step::While { condition, body, .. } => {
                 let inner = factor.saturating_mul(UNKNOWN_TRIP_COUNT);
-                wishes(condition, buffers, inner, copies, overwrites);
-                wishes(body, buffers, inner, copies, overwrites);
+                merge_candidates(condition, buffers, inner, copies, overwrites);
+                merge_candidates(body, buffers, inner, copies, overwrites);
             }
             Step::Conditional { branches, .. } => {
                 for b in branches {
-                    wishes(b, buffers, factor, copies, overwrites);
+                    merge_candidates(b, buffers, factor, copies, overwrites);
                 }
             }
         }

@@ -191,16 +191,16 @@ impl Walk {
         for b in gone {
             self.close(b, self.time);
         }
-        self.also_open(wanted);
+        self.add_open(wanted);
     }
 
-    fn also_open(&mut self, wanted: &HashSet<BufId>) {
+    fn add_open(&mut self, wanted: &HashSet<BufId>) {
         for &b in wanted {
             self.open.entry(b).or_insert(self.time);
         }
     }
 
-    fn now_open(&self) -> HashSet<BufId> {
+    fn open_buffers(&self) -> HashSet<BufId> {
         self.open.keys().copied().collect()
     }
 
@@ -212,25 +212,25 @@ impl Walk {
                     self.simple(&reads, &writes);
                 }
                 Step::While { condition, predicate, body, .. } => {
-                    let after = self.now_open();
+                    let after = self.open_buffers();
                     let mut head = self.exposed.get(&std::ptr::from_ref(step)).cloned().unwrap_or_default();
                     // A buffer that is needed after the loop is needed in every iteration. The condition
                     // writes only buffers of its own, which are not visible outside.
                     head.extend(&after);
-                    self.also_open(&head);
+                    self.add_open(&head);
                     self.block(body);
-                    self.also_open(&after);
+                    self.add_open(&after);
                     self.simple(&[(*predicate, false)], &[]);
                     self.block(condition);
                     self.switch_to(&head);
                 }
                 Step::Conditional { selector, branches, .. } => {
-                    let after = self.now_open();
+                    let after = self.open_buffers();
                     let mut before = HashSet::new();
                     for branch in branches.iter().rev() {
                         self.switch_to(&after);
                         self.block(branch);
-                        before.extend(self.now_open());
+                        before.extend(self.open_buffers());
                     }
                     self.switch_to(&before);
                     self.simple(&[(*selector, false)], &[]);

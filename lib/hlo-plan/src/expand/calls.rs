@@ -68,7 +68,7 @@ impl Expander<'_> {
                 RuntimeCall::with_descriptor(id, convolution::SYMBOL, descriptor, operands, results)
             }),
             Err(refusal) => {
-                self.refuse(id, refusal);
+                self.reject(id, refusal);
                 self.fresh(id, &self.module[id].shape)
             }
         }
@@ -100,7 +100,7 @@ impl Expander<'_> {
             };
             match call {
                 Ok(call) => steps.push(Step::Runtime(call)),
-                Err(refusal) => self.refuse(id, refusal),
+                Err(refusal) => self.reject(id, refusal),
             }
         }
         self.relaid(id, leaves, &shape, &instr.shape, steps)
@@ -116,7 +116,7 @@ impl Expander<'_> {
         let module = self.module;
         let leaves = self.fresh(id, &module[id].shape);
         if let Err(message) = hlo_custom_call::site(module, id) {
-            self.refuse(id, message);
+            self.reject(id, message);
             return leaves;
         }
         // A call that is expanded several times has one entry in the registry.
@@ -166,7 +166,7 @@ impl Expander<'_> {
         }
         match random::lower(self.module, id, operands, results) {
             Ok(call) => steps.push(Step::Runtime(call)),
-            Err(refusal) => self.refuse(id, refusal),
+            Err(refusal) => self.reject(id, refusal),
         }
         self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
     }

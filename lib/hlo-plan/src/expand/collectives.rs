@@ -75,7 +75,7 @@ impl Expander<'_> {
 
     /// Expands a collective of several devices. `result` is the shape of its result, which for a start
     /// operation is a part of the state.
-    pub(super) fn among_devices(
+    pub(super) fn expand_among_devices(
         &mut self,
         id: InstrId,
         result: &Shape,
@@ -100,7 +100,7 @@ impl Expander<'_> {
             }
             Op::RaggedAllToAll(_) => return self.ragged_rows(id, frame, steps),
             _ => {
-                self.refuse(id, "the pass `collective_permute_expander` has to run before");
+                self.reject(id, "the pass `collective_permute_expander` has to run before");
                 return self.fresh(id, result);
             }
         };
@@ -201,10 +201,10 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) {
         if let Err(refusal) = applied::check_size(self.module, &[id]) {
-            return self.refuse(id, refusal);
+            return self.reject(id, refusal);
         }
         if operands.len() != results.len() || operands.len() != types.len() {
-            return self.refuse(id, "internal error: there are not as many results as operands");
+            return self.reject(id, "internal error: there are not as many results as operands");
         }
         let mut left: Vec<usize> = (0..types.len()).collect();
         while let Some(&first) = left.first() {

@@ -76,7 +76,7 @@ impl Expander<'_> {
         self.next_state(&next, &state, &invariant, &mut body);
         match go_on.first() {
             Some(&Some(predicate)) => steps.push(Step::While { instruction: id, condition, predicate, body }),
-            _ => self.refuse(id, "the condition does not return a pred"),
+            _ => self.reject(id, "the condition does not return a pred"),
         }
         state
     }
@@ -157,7 +157,7 @@ impl Expander<'_> {
                 let by_pred = c.true_computation.is_some();
                 steps.push(Step::Conditional { selector, by_pred, branches });
             }
-            _ => self.refuse(id, "there is no selector or no branch"),
+            _ => self.reject(id, "there is no selector or no branch"),
         }
         result.into()
     }

@@ -28,7 +28,7 @@ impl Expander<'_> {
             Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) if self.has_others() => {
                 let whole = Shape::tuple(Vec::new());
                 let result = instr.shape.as_tuple().and_then(|t| t.get(1)).unwrap_or(&whole);
-                let exchanged = self.among_devices(id, result, frame, steps);
+                let exchanged = self.expand_among_devices(id, result, frame, steps);
                 vec![given, (exchanged, result.clone())]
             }
             Op::AsyncStart(a) => match a.calls {
@@ -38,7 +38,7 @@ impl Expander<'_> {
                     vec![given, (result, shape.clone())]
                 }
                 None => {
-                    self.refuse(id, "there is no computation to start");
+                    self.reject(id, "there is no computation to start");
                     return self.fresh(id, &instr.shape);
                 }
             },
@@ -83,7 +83,7 @@ impl Expander<'_> {
     ) -> Leaves {
         let instr = &self.module[id];
         if self.has_others() {
-            return self.among_devices(id, &instr.shape, frame, steps);
+            return self.expand_among_devices(id, &instr.shape, frame, steps);
         }
         if let Op::RaggedAllToAll(_) = &instr.op {
             return self.ragged_rows(id, frame, steps);
@@ -103,7 +103,7 @@ impl Expander<'_> {
             _ => {}
         }
         if leaves.len() != instr.shape.leaf_count() {
-            self.refuse(id, format!("{} of {shape} can't be compiled", instr.op.name()));
+            self.reject(id, format!("{} of {shape} can't be compiled", instr.op.name()));
             return self.fresh(id, &instr.shape);
         }
         self.relaid(id, leaves, &shape, &instr.shape, steps)
@@ -129,7 +129,7 @@ impl Expander<'_> {
         let (&[input, output, from, sizes, to, received], [source, target, list, ..]) =
             (&operands[..], &arrays[..])
         else {
-            self.refuse(id, "this takes two arrays, offsets and sizes");
+            self.reject(id, "this takes two arrays, offsets and sizes");
             return self.fresh(id, &instr.shape);
         };
         let row_major = instr.shape.without_layout();
@@ -180,7 +180,7 @@ impl Expander<'_> {
     ) -> Part {
         if !attrs.slice_sizes.0.is_empty() {
             let message = "the pass `collective_permute_expander` has to run before";
-            self.refuse(id, message);
+            self.reject(id, message);
             return (self.fresh(id, result), result.clone());
         }
         if attrs.source_target_pairs.0.contains(&(0, 0)) {

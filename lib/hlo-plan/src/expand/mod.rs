@@ -176,7 +176,7 @@ struct Frame<'a> {
 }
 
 impl Expander<'_> {
-    fn refuse(&mut self, id: InstrId, why: impl Into<Refusal>) {
+    fn reject(&mut self, id: InstrId, why: impl Into<Refusal>) {
         // A computation that is called from several places is expanded several times. Its errors are reported
         // once.
         let error = why.into().of(self.module, id);
@@ -253,7 +253,7 @@ impl Expander<'_> {
     ) -> Leaves {
         if depth > MAX_DEPTH {
             let root = self.module[id].root();
-            self.refuse(root, format!("computations nest more than {MAX_DEPTH} deep"));
+            self.reject(root, format!("computations nest more than {MAX_DEPTH} deep"));
             return self.fresh(root, &self.module[root].shape);
         }
         if self.shared.contains(&id) {
@@ -280,7 +280,7 @@ impl Expander<'_> {
             if self.expanded > MAX_INSTRUCTIONS {
                 if self.expanded == MAX_INSTRUCTIONS + 1 {
                     let message = format!("the calls expand to more than {MAX_INSTRUCTIONS} instructions");
-                    self.refuse(root, message);
+                    self.reject(root, message);
                 }
                 return self.fresh(root, &module[root].shape);
             }
@@ -324,7 +324,7 @@ impl Expander<'_> {
         match frame.values.get(&id) {
             Some(leaves) => leaves.clone(),
             None => {
-                self.refuse(id, "internal error: the schedule uses a value before it is there");
+                self.reject(id, "internal error: the schedule uses a value before it is there");
                 self.fresh(id, &self.module[id].shape)
             }
         }
@@ -335,7 +335,7 @@ impl Expander<'_> {
         match self.module[id].operands.get(index) {
             Some(&o) => self.value(o, frame),
             None => {
-                self.refuse(id, format!("operand {index} is missing"));
+                self.reject(id, format!("operand {index} is missing"));
                 Rc::new([])
             }
         }
@@ -355,7 +355,7 @@ impl Expander<'_> {
                 match usize::try_from(p.number).ok().and_then(|n| frame.arguments.get(n)) {
                     Some(leaves) => leaves.clone(),
                     None => {
-                        self.refuse(id, format!("nothing is passed for parameter {}", p.number));
+                        self.reject(id, format!("nothing is passed for parameter {}", p.number));
                         self.fresh(id, &instr.shape)
                     }
                 }
@@ -382,7 +382,7 @@ impl Expander<'_> {
                 match (part, element) {
                     (Some(part), Some(element)) => self.relaid(id, part.into(), element, &instr.shape, steps),
                     _ => {
-                        self.refuse(id, format!("there is no element {index}"));
+                        self.reject(id, format!("there is no element {index}"));
                         self.fresh(id, &instr.shape)
                     }
                 }
@@ -428,7 +428,7 @@ impl Expander<'_> {
             Role::Expanded => {
                 let name = instr.op.name();
                 let message = format!("`{name}` is left: the passes of `LOWERING` have to run before");
-                self.refuse(id, message);
+                self.reject(id, message);
                 self.fresh(id, &instr.shape)
             }
         }

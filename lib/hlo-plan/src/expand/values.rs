@@ -17,19 +17,19 @@ impl Expander<'_> {
                     .and_then(|n| n.checked_mul(a.element_type.byte_size() as i64))
                     .filter(|&n| n <= i64::MAX / 2);
                 if bytes.is_none() {
-                    self.refuse(id, format!("{a} takes more bytes than can be addressed"));
+                    self.reject(id, format!("{a} takes more bytes than can be addressed"));
                 }
                 bytes.map(|n| n as u64)
             }
             Shape::Array(a) => {
                 let message =
                     format!("{a} has dynamic dimensions: the pass `dynamic_padder` has to run before");
-                self.refuse(id, message);
+                self.reject(id, message);
                 None
             }
             Shape::Token => None,
             Shape::Tuple(_) | Shape::Opaque | Shape::Buffer(_) => {
-                self.refuse(id, format!("values of shape {shape} can't be compiled"));
+                self.reject(id, format!("values of shape {shape} can't be compiled"));
                 None
             }
         }
@@ -52,7 +52,7 @@ impl Expander<'_> {
         let relaid = parts.into_iter().map(|(leaf, (from, to))| {
             let (Some(buffer), Some((a, b))) = (leaf, layouts::change(from, to)) else { return leaf };
             let Some(descriptor) = copy::descriptor(b, &a.strides(), &b.strides()) else {
-                self.refuse(id, format!("a change of layout from {from:#} to {to:#} can't be compiled"));
+                self.reject(id, format!("a change of layout from {from:#} to {to:#} can't be compiled"));
                 return leaf;
             };
             let other = self.buffers.add(self.buffers[buffer].bytes, Pin::Free, Some(id));
@@ -95,7 +95,7 @@ impl Expander<'_> {
             self.module[id].shape.leaves().into_iter().map(|s| self.leaf_bytes(id, s)).collect();
         let have: Vec<Option<u64>> = leaves.iter().map(|l| l.map(|b| self.buffers[b].bytes)).collect();
         if sizes != have {
-            self.refuse(id, "operand and result don't have the same size in bytes");
+            self.reject(id, "operand and result don't have the same size in bytes");
             return self.fresh(id, &self.module[id].shape);
         }
         leaves
@@ -118,7 +118,7 @@ impl Expander<'_> {
         let module = self.module;
         let Op::Constant(c) = &module[id].op else { return Rc::new([]) };
         if c.is_elided() {
-            self.refuse(id, ConstantAttrs::ELIDED);
+            self.reject(id, ConstantAttrs::ELIDED);
         }
         let literals = c.literal.leaves();
         let shapes = module[id].shape.leaves();
@@ -131,7 +131,7 @@ impl Expander<'_> {
             };
             let bytes = literals.get(i).map_or(&[][..], |l| l.bytes());
             if bytes.len() as u64 != size {
-                self.refuse(id, format!("the literal does not have the elements of {array}"));
+                self.reject(id, format!("the literal does not have the elements of {array}"));
             }
             // Constants that share their elements share the buffer. Each other layout gets a buffer of its
             // own.

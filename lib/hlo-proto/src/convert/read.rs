@@ -449,7 +449,7 @@ struct NoReferences;
 
 impl NoReferences {
     fn none<T>(what: &str) -> std::result::Result<T, AttrError> {
-        Err(AttrError::says(Default::default(), format!("there is no {what} in this attribute")))
+        Err(AttrError::with_message(Default::default(), format!("there is no {what} in this attribute")))
     }
 }
 

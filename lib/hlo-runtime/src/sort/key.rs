@@ -116,7 +116,7 @@ impl Key {
     ///
     /// # Safety
     /// `keys.len()` elements from `first` on must be readable.
-    pub(super) unsafe fn of_all<K: KeyWord>(&self, first: *const u8, keys: &mut [K]) {
+    pub(super) unsafe fn compute_keys<K: KeyWord>(&self, first: *const u8, keys: &mut [K]) {
         // SAFETY: guaranteed by the caller; the bit width selects the element type.
         unsafe {
             match (self.flips(), self.bits) {

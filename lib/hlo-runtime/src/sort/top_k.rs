@@ -82,7 +82,7 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
     let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK_KEYS]| {
         let count = BLOCK_KEYS.min(end - start);
         // SAFETY: guaranteed by the caller.
-        unsafe { key.of_all(row.from.add(start * row.bytes), &mut keys[..count]) };
+        unsafe { key.compute_keys(row.from.add(start * row.bytes), &mut keys[..count]) };
         count
     };
     let mut keys = [K::from_bits(0); BLOCK_KEYS];

@@ -20,14 +20,14 @@ impl Exporter<'_> {
         let state = self.operand(id, 0)?;
         match state.elements().get(index) {
             Some(part) => Ok(part.clone()),
-            None => self.leaves_of(id, &state).and_then(|_| self.refuse(id, "ends what did not start")),
+            None => self.leaves_of(id, &state).and_then(|_| self.reject(id, "ends what did not start")),
         }
     }
 
     pub(super) fn async_start(&mut self, id: InstrId, attrs: &AsyncStartAttrs) -> Outcome<Value> {
         // The operation runs synchronously, so it needs no thread. Shared memory affects only the performance.
         let &AsyncStartAttrs { async_execution_thread: _, output_to_operand_aliasing: _, calls } = attrs;
-        let Some(computation) = calls else { return self.refuse(id, "starts no computation") };
+        let Some(computation) = calls else { return self.reject(id, "starts no computation") };
         let bound = self.operand_values(id)?;
         let operands = Value::tuple(bound.iter().cloned());
         let result = self.applied(id, computation, bound)?;

@@ -31,18 +31,18 @@ impl Exporter<'_> {
         let operand = self.leaf(id, 0)?;
         let (from, to) = (self.operand_array(id, 0)?, self.array(id)?);
         if !from.is_static() || !to.is_static() {
-            return self.refuse(id, "reads memory whose size is not known");
+            return self.reject(id, "reads memory whose size is not known");
         }
         if from.element_size_bits() % 8 != 0 || to.element_size_bits() % 8 != 0 {
-            return self.refuse(id, "reads memory with several elements in a byte");
+            return self.reject(id, "reads memory with several elements in a byte");
         }
         if from.byte_size() != to.byte_size() {
-            return self.refuse(id, format!("reads {} bytes as {}", from.byte_size(), to.byte_size()));
+            return self.reject(id, format!("reads {} bytes as {}", from.byte_size(), to.byte_size()));
         }
         let (physical, wanted) = (in_memory(from), in_memory(to));
         let mut value = operand;
         if !is_ascending(&memory_order(from)) {
-            let ty = self.or_refuse(id, array_type(&physical))?;
+            let ty = self.or_unsupported(id, array_type(&physical))?;
             value = self.transposed(value, &memory_order(from), ty);
         }
         value = self.reread(id, value, &physical, &wanted)?;
@@ -87,7 +87,7 @@ impl Exporter<'_> {
             }
         };
         let value = self.reshaped(id, value, from, &before)?;
-        let ty = self.or_refuse(id, array_type(&after))?;
+        let ty = self.or_unsupported(id, array_type(&after))?;
         let value = self.add_one(Draft::new("stablehlo.bitcast_convert", [value]), ty);
         self.reshaped(id, value, &after, to)
     }
@@ -103,7 +103,7 @@ impl Exporter<'_> {
         if from.dims == to.dims {
             return Ok(value);
         }
-        let ty = self.or_refuse(id, array_type(to))?;
+        let ty = self.or_unsupported(id, array_type(to))?;
         Ok(self.add_one(Draft::new("stablehlo.reshape", [value]), ty))
     }
 }

@@ -27,14 +27,14 @@ impl Exporter<'_> {
     /// Returns groups of devices as lists.
     fn lists(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Vec<Vec<i64>>> {
         if groups.is_empty() {
-            return Ok(vec![self.everybody(id)]);
+            return Ok(vec![self.all_participants(id)]);
         }
         let lists = groups.expand(MAX_DEVICES);
-        self.or_refuse(id, lists.map_err(|e| format!("has groups in which {e}")))
+        self.or_unsupported(id, lists.map_err(|e| format!("has groups in which {e}")))
     }
 
     /// Returns the group of all participants, which applies if the text contains no groups.
-    fn everybody(&self, id: InstrId) -> Vec<i64> {
+    fn all_participants(&self, id: InstrId) -> Vec<i64> {
         let Some(counts) = DeviceCounts::of(self.module) else { return vec![0] };
         let count = match collective_mode(&self.instruction(id).op) {
             CollectiveMode::CrossReplica | CollectiveMode::CrossReplicaAndPartition => counts.replicas,
@@ -78,8 +78,8 @@ impl Exporter<'_> {
         Ok(Draft::new("stablehlo.all_gather", self.leaves(id)?)
             .with("all_gather_dim", only(dimensions))
             .with("replica_groups", self.groups(id, replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(*channel_id))
-            .with_some("use_global_device_ids", unit(*use_global_device_ids)))
+            .with_optional("channel_handle", self.channel_of_devices(*channel_id))
+            .with_optional("use_global_device_ids", unit(*use_global_device_ids)))
     }
 
     pub(super) fn all_gather(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
@@ -90,12 +90,12 @@ impl Exporter<'_> {
     /// Exports `all-gather-start`, whose state contains the operands and the results.
     pub(super) fn all_gather_start(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
         let Some([_, gathered, ..]) = self.instruction(id).shape.as_tuple() else {
-            return self.refuse(id, "gives its operands and its result");
+            return self.reject(id, "gives its operands and its result");
         };
         let types = self.leaf_types_of(id, gathered)?;
         let new = self.all_gather_of(id, attrs)?;
         let results = self.add(new, types);
-        let results = self.whole_of(gathered, results)?;
+        let results = self.value_from_leaves(gathered, results)?;
         Ok(self.state(id, [self.one_or_tuple(id)?, results]))
     }
 
@@ -125,7 +125,7 @@ impl Exporter<'_> {
             Some(CollectiveMode::FlattenedId) => (some, true),
             Some(CollectiveMode::CrossPartition) => {
                 return self
-                    .refuse(id, "has mode cross_partition, which StableHLO's operation does not have");
+                    .reject(id, "has mode cross_partition, which StableHLO's operation does not have");
             }
         };
         Ok((self.channel_of_devices(channel_id), global))
@@ -146,7 +146,7 @@ impl Exporter<'_> {
         for index in 0..self.instruction(id).operands.len() {
             let ty = self.operand_array(id, index)?.element_type;
             if combined.is_some_and(|a| a.element_type != ty) {
-                return self.refuse(
+                return self.reject(
                     id,
                     format!("combines {ty} by a computation on another type, and StableHLO's does not"),
                 );
@@ -155,8 +155,8 @@ impl Exporter<'_> {
         let (channel, global) = self.implied(id, *mode, *channel_id, *use_global_device_ids)?;
         let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
             .with("replica_groups", self.groups(id, replica_groups)?)
-            .with_some("channel_handle", channel)
-            .with_some("use_global_device_ids", unit(global))
+            .with_optional("channel_handle", channel)
+            .with_optional("use_global_device_ids", unit(global))
             .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
@@ -177,8 +177,8 @@ impl Exporter<'_> {
             Ok(Draft::new("stablehlo.reduce_scatter", [operand])
                 .with("scatter_dimension", only(dimensions))
                 .with("replica_groups", e.groups(id, replica_groups)?)
-                .with_some("channel_handle", channel.clone())
-                .with_some("use_global_device_ids", unit(global))
+                .with_optional("channel_handle", channel.clone())
+                .with_optional("use_global_device_ids", unit(global))
                 .region(e.region(id, *to_apply, None)?))
         })
     }
@@ -211,7 +211,7 @@ impl Exporter<'_> {
             .with("concat_dimension", Attribute::i64(dimension))
             .with("split_count", Attribute::i64(count))
             .with("replica_groups", self.groups(id, replica_groups)?)
-            .with_some("channel_handle", self.channel_of_devices(*channel_id)))
+            .with_optional("channel_handle", self.channel_of_devices(*channel_id)))
     }
 
     /// Returns the number of devices in each group.
@@ -221,7 +221,7 @@ impl Exporter<'_> {
         if lists.iter().all(|group| group.len() == size) {
             Ok(size as i64)
         } else {
-            self.refuse(id, "has groups of several sizes")
+            self.reject(id, "has groups of several sizes")
         }
     }
 
@@ -236,8 +236,8 @@ impl Exporter<'_> {
             ArrayShape::new(part.element_type, dims)
         };
         let (one, all) = (with_first(1), with_first(count));
-        let one_type = self.or_refuse(id, array_type(&one))?;
-        let all_type = self.or_refuse(id, array_type(&all))?;
+        let one_type = self.or_unsupported(id, array_type(&one))?;
+        let all_type = self.or_unsupported(id, array_type(&all))?;
         let mut rows = Vec::new();
         for part in parts {
             rows.push(self.add_one(Draft::new("stablehlo.reshape", [part]), one_type.clone()));
@@ -263,12 +263,12 @@ impl Exporter<'_> {
     ) -> Outcome<Value> {
         let CollectiveBroadcastAttrs { channel_id, replica_groups, has_dynamic_root } = attrs;
         if *has_dynamic_root {
-            return self.refuse(id, "has a sender that is known at run time only, and StableHLO's has not");
+            return self.reject(id, "has a sender that is known at run time only, and StableHLO's has not");
         }
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.collective_broadcast", [operand])
                 .with("replica_groups", e.groups(id, replica_groups)?)
-                .with_some("channel_handle", e.channel_of_devices(*channel_id)))
+                .with_optional("channel_handle", e.channel_of_devices(*channel_id)))
         })
     }
 
@@ -280,7 +280,7 @@ impl Exporter<'_> {
             slice_sizes: SliceSizes(slices),
         } = attrs;
         if !slices.is_empty() {
-            return self.refuse(id, "sends slices, and StableHLO's whole arrays");
+            return self.reject(id, "sends slices, and StableHLO's whole arrays");
         }
         let pairs: Vec<Vec<i64>> = pairs.iter().map(|&(a, b)| vec![a, b]).collect();
         let pairs = if pairs.is_empty() { super::attributes::dense(&[0, 2], &[]) } else { rows(&pairs, -1) };
@@ -289,7 +289,7 @@ impl Exporter<'_> {
             let ty = self.tree.type_of(operand).clone();
             let new = Draft::new("stablehlo.collective_permute", [operand])
                 .with("source_target_pairs", pairs.clone())
-                .with_some("channel_handle", self.channel_of_devices(*channel_id));
+                .with_optional("channel_handle", self.channel_of_devices(*channel_id));
             results.push(self.add_one(new, ty));
         }
         Ok(results)
@@ -311,10 +311,10 @@ impl Exporter<'_> {
         attrs: &CollectivePermuteAttrs,
     ) -> Outcome<Value> {
         let Some([_, permuted, ..]) = self.instruction(id).shape.as_tuple() else {
-            return self.refuse(id, "gives its operand and its result");
+            return self.reject(id, "gives its operand and its result");
         };
         let results = self.permuted(id, attrs)?;
-        let results = self.whole_of(permuted, results)?;
+        let results = self.value_from_leaves(permuted, results)?;
         Ok(self.state(id, [self.one_or_tuple(id)?, results]))
     }
 

@@ -33,10 +33,10 @@ impl Exporter<'_> {
         let said = self.instruction(id).common.as_deref().map_or(&none, |c| &c.frontend_attributes);
         let text = |key: &str| said.get(key).map(|v| v.to_text());
         let Some(name) = text(COMPOSITE[0]) else {
-            return self.refuse(id, "is a composite, but has no frontend attribute `composite.name`");
+            return self.reject(id, "is a composite, but has no frontend attribute `composite.name`");
         };
         let attributes = match text(COMPOSITE[1]) {
-            Some(text) => self.or_refuse(id, dictionary_of(&text))?,
+            Some(text) => self.or_unsupported(id, dictionary_of(&text))?,
             None => Attributes::default(),
         };
         let version = text(COMPOSITE[2]).and_then(|v| v.parse::<i32>().ok()).unwrap_or(0);

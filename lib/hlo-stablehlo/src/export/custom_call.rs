@@ -39,7 +39,7 @@ fn of_library(attrs: &CustomCallAttrs) -> Option<&'static str> {
 impl Exporter<'_> {
     pub(super) fn custom_call(&mut self, id: InstrId, attrs: &CustomCallAttrs) -> Outcome<Value> {
         if let Some(name) = of_library(attrs) {
-            return self.refuse(id, format!("has `{name}`, which StableHLO's has not"));
+            return self.reject(id, format!("has `{name}`, which StableHLO's has not"));
         }
         let CustomCallAttrs {
             // A call with one of these is refused above.
@@ -64,8 +64,8 @@ impl Exporter<'_> {
             .with("has_side_effect", Attribute::Bool(*custom_call_has_side_effect))
             .with("api_version", i32(version(*api_version)))
             .with("backend_config", self.backend_config(id, *api_version)?)
-            .with_some("called_computations", self.called(to_apply.iter().chain(called_computations)))
-            .with_some("output_operand_aliases", aliases(output_to_operand_aliasing));
+            .with_optional("called_computations", self.called(to_apply.iter().chain(called_computations)))
+            .with_optional("output_operand_aliases", aliases(output_to_operand_aliasing));
         if let Some(shapes) = layouts {
             let result = &self.instruction(id).shape;
             let results = result.as_tuple().unwrap_or(std::slice::from_ref(result));
@@ -75,7 +75,7 @@ impl Exporter<'_> {
         }
         if let Some(LiteralValue(literal)) = literal {
             let Some(elements) = elements_of(literal) else {
-                return self.refuse(id, "has a literal that is no array of StableHLO's");
+                return self.reject(id, "has a literal that is no array of StableHLO's");
             };
             new = new.with("mhlo.literal", Attribute::Elements(elements.into()));
         }
@@ -101,7 +101,7 @@ impl Exporter<'_> {
             _ => std::slice::from_ref(shape),
         };
         let types: Result<Vec<Type>, String> = shapes.iter().map(type_of).collect();
-        let results = self.add(new, self.or_refuse(id, types)?);
+        let results = self.add(new, self.or_unsupported(id, types)?);
         let mut elements = Vec::new();
         for (result, shape) in results.into_iter().zip(shapes) {
             elements.push(self.unpacked(id, result, shape)?);
@@ -109,7 +109,7 @@ impl Exporter<'_> {
         match (shape, elements.len()) {
             (Shape::Tuple(of), _) if of.len() != 1 => Ok(Value::tuple(elements)),
             (_, 1) => Ok(elements.remove(0)),
-            _ => self.refuse(id, "gives no value"),
+            _ => self.reject(id, "gives no value"),
         }
     }
 
@@ -126,7 +126,7 @@ impl Exporter<'_> {
         if api_version != CustomCallApiVersion::TypedFfi {
             return Ok(Attribute::String(config.as_bytes().into()));
         }
-        let entries = self.or_refuse(id, dictionary_of(&config.to_text()))?;
+        let entries = self.or_unsupported(id, dictionary_of(&config.to_text()))?;
         Ok(Attribute::Dictionary(entries.into()))
     }
 }

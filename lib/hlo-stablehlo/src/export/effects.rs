@@ -32,7 +32,7 @@ impl Exporter<'_> {
             return Ok(Value::Leaf(self.token()));
         }
         if operands.iter().any(|&o| self.instruction(o).shape != Shape::Token) {
-            return self.lacks(id, "`stablehlo.after_all` takes tokens only");
+            return self.no_stablehlo_form(id, "`stablehlo.after_all` takes tokens only");
         }
         self.plain(id, "stablehlo.after_all")
     }
@@ -69,7 +69,7 @@ impl Exporter<'_> {
     /// Receives the data and the token at once. `recv-done` takes them from the state.
     pub(super) fn recv(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
         let Some([data, _, Shape::Token]) = self.instruction(id).shape.as_tuple() else {
-            return self.refuse(id, "gives data, a context and a token");
+            return self.reject(id, "gives data, a context and a token");
         };
         let token = self.leaf(id, 0)?;
         let mut types = self.leaf_types_of(id, data)?;
@@ -77,7 +77,7 @@ impl Exporter<'_> {
         let new = transfer(Draft::new("stablehlo.recv", [token]), attrs, Channel::FromHost);
         let mut results: Vec<ValueId> = self.add(new, types);
         let token = results.pop().map_or(Value::State, Value::Leaf);
-        Ok(Value::tuple([self.whole_of(data, results)?, Value::State, token]))
+        Ok(Value::tuple([self.value_from_leaves(data, results)?, Value::State, token]))
     }
 
     pub(super) fn send_done(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
@@ -92,7 +92,7 @@ impl Exporter<'_> {
         let state = self.operand(id, 0)?;
         match state.elements() {
             [data, _, token] => Ok(Value::tuple([data.clone(), token.clone()])),
-            _ => self.leaves_of(id, &state).and_then(|_| self.refuse(id, "ends what did not start")),
+            _ => self.leaves_of(id, &state).and_then(|_| self.reject(id, "ends what did not start")),
         }
     }
 }
@@ -103,6 +103,6 @@ fn transfer(new: Draft, attrs: &ChannelAttrs, host: Channel) -> Draft {
     let kind = if is_host_transfer { host } else { Channel::Devices };
     // The handle is required in StableHLO.
     let id = Some(channel_id.unwrap_or(0));
-    new.with_some("channel_handle", channel(id, kind))
+    new.with_optional("channel_handle", channel(id, kind))
         .with("is_host_transfer", Attribute::Bool(is_host_transfer))
 }

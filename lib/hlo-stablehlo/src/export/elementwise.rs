@@ -28,13 +28,13 @@ impl Exporter<'_> {
 
     pub(super) fn elementwise(&mut self, id: InstrId) -> Outcome<Value> {
         let instruction = self.instruction(id);
-        let Some(op) = instruction.op.elementwise() else { return self.refuse(id, "is not elementwise") };
+        let Some(op) = instruction.op.elementwise() else { return self.reject(id, "is not elementwise") };
         let Some(name) = elementwise_name(op.opcode()) else {
             return match op {
                 ElementwiseOp::StochasticConvert => {
-                    self.lacks(id, "`stochastic_convert_decomposer` makes it operations on bits")
+                    self.no_stablehlo_form(id, "`stochastic_convert_decomposer` makes it operations on bits")
                 }
-                _ => self.refuse(id, "is no operation of StableHLO or CHLO"),
+                _ => self.reject(id, "is no operation of StableHLO or CHLO"),
             };
         };
         let new = Draft::new(name, self.leaves(id)?);
@@ -43,7 +43,7 @@ impl Exporter<'_> {
             ElementwiseOp::ReducePrecision(ReducePrecisionAttrs { exponent_bits, mantissa_bits }) => {
                 new.with("exponent_bits", i32(*exponent_bits)).with("mantissa_bits", i32(*mantissa_bits))
             }
-            _ => new.with_some(
+            _ => new.with_optional(
                 "result_accuracy",
                 instruction.common.as_deref().and_then(|c| accuracy(c.result_accuracy)),
             ),

@@ -100,18 +100,18 @@ impl<'m> Exporter<'m> {
     }
 
     /// Returns the failure of an instruction that cannot be exported.
-    pub(super) fn refuse<T>(&self, id: InstrId, message: impl AsRef<str>) -> Outcome<T> {
+    pub(super) fn reject<T>(&self, id: InstrId, message: impl AsRef<str>) -> Outcome<T> {
         Err(refusal(self.module, id, message))
     }
 
     /// Returns the failure of an instruction without a StableHLO form. `help` tells how to rewrite it.
-    pub(super) fn lacks<T>(&self, id: InstrId, help: &str) -> Outcome<T> {
+    pub(super) fn no_stablehlo_form<T>(&self, id: InstrId, help: &str) -> Outcome<T> {
         Err(refusal_with(self.module, id, "has no StableHLO form", help))
     }
 
     /// Converts an error message to the failure of an instruction.
-    pub(super) fn or_refuse<T>(&self, id: InstrId, result: Result<T, String>) -> Outcome<T> {
-        result.or_else(|message| self.refuse(id, message))
+    pub(super) fn or_unsupported<T>(&self, id: InstrId, result: Result<T, String>) -> Outcome<T> {
+        result.or_else(|message| self.reject(id, message))
     }
 }
 
@@ -124,7 +124,7 @@ impl<'m> Exporter<'m> {
 
     /// Returns the type of an instruction's result. For a tuple, it is a tuple type.
     pub(super) fn type_of(&self, id: InstrId) -> Outcome<Type> {
-        self.or_refuse(id, type_of(&self.instruction(id).shape))
+        self.or_unsupported(id, type_of(&self.instruction(id).shape))
     }
 
     /// Returns the types of the leaves of an instruction's result.
@@ -135,11 +135,11 @@ impl<'m> Exporter<'m> {
     /// Returns the types of the leaves of a shape. `id` is the instruction to report in errors.
     pub(super) fn leaf_types_of(&self, id: InstrId, shape: &Shape) -> Outcome<Vec<Type>> {
         let Some(leaves) = leaf_shapes(shape) else { return self.too_many_leaves(id) };
-        self.or_refuse(id, leaves.into_iter().map(type_of).collect())
+        self.or_unsupported(id, leaves.into_iter().map(type_of).collect())
     }
 
     fn too_many_leaves<T>(&self, id: InstrId) -> Outcome<T> {
-        self.refuse(id, format!("has a tuple of more than {} arrays", super::value::MAX_LEAVES))
+        self.reject(id, format!("has a tuple of more than {} arrays", super::value::MAX_LEAVES))
     }
 
     /// Returns the exported value of an instruction.
@@ -156,7 +156,7 @@ impl<'m> Exporter<'m> {
     pub(super) fn operand(&self, id: InstrId, index: usize) -> Outcome<Value> {
         match self.instruction(id).operands.get(index) {
             Some(&operand) => self.value(operand),
-            None => self.refuse(id, format!("lacks operand {index}")),
+            None => self.reject(id, format!("lacks operand {index}")),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'m> Exporter<'m> {
             Value::Leaf(leaf) => Ok(leaf),
             value => match self.leaves_of(id, &value)?[..] {
                 [leaf] => Ok(leaf),
-                _ => self.refuse(id, format!("takes an array as operand {index}, found a tuple")),
+                _ => self.reject(id, format!("takes an array as operand {index}, found a tuple")),
             },
         }
     }
@@ -186,7 +186,7 @@ impl<'m> Exporter<'m> {
         match value.push_leaves(&mut out) {
             Ok(()) => Ok(out),
             Err(NoLeaves::TooMany) => self.too_many_leaves(id),
-            Err(NoLeaves::State) => self.refuse(
+            Err(NoLeaves::State) => self.reject(
                 id,
                 "takes the state of an asynchronous operation, which StableHLO has no value for; \
                  `convert-async-collectives-to-sync` makes such operations synchronous",
@@ -196,11 +196,11 @@ impl<'m> Exporter<'m> {
 
     /// Returns the value with the given leaves and the shape of an instruction.
     pub(super) fn whole(&self, id: InstrId, leaves: Vec<ValueId>) -> Outcome<Value> {
-        self.whole_of(&self.instruction(id).shape, leaves)
+        self.value_from_leaves(&self.instruction(id).shape, leaves)
     }
 
     /// Returns the value with the given leaves and shape.
-    pub(super) fn whole_of(&self, shape: &Shape, leaves: Vec<ValueId>) -> Outcome<Value> {
+    pub(super) fn value_from_leaves(&self, shape: &Shape, leaves: Vec<ValueId>) -> Outcome<Value> {
         Value::of_leaves(shape, &mut leaves.into_iter()).ok_or(Failure::Consequence)
     }
 
@@ -209,7 +209,7 @@ impl<'m> Exporter<'m> {
         let operand = self.instruction(id).operands.get(index);
         match operand.and_then(|&o| self.module[o].shape.as_array()) {
             Some(array) => Ok(array),
-            None => self.refuse(id, format!("takes an array as operand {index}")),
+            None => self.reject(id, format!("takes an array as operand {index}")),
         }
     }
 
@@ -217,7 +217,7 @@ impl<'m> Exporter<'m> {
     pub(super) fn array(&self, id: InstrId) -> Outcome<&'m ArrayShape> {
         match self.instruction(id).shape.as_array() {
             Some(array) => Ok(array),
-            None => self.refuse(id, "gives an array"),
+            None => self.reject(id, "gives an array"),
         }
     }
 }
@@ -264,7 +264,7 @@ impl Exporter<'_> {
     }
 
     /// Starts the export of an instruction: new operations get its location.
-    pub(super) fn go_to(&mut self, id: InstrId) {
+    pub(super) fn start_instruction(&mut self, id: InstrId) {
         self.location = self.locations.get(id);
     }
 
@@ -312,7 +312,7 @@ impl Exporter<'_> {
         computation: ComputationId,
         bound: Vec<Value>,
     ) -> Outcome<Value> {
-        if self.nesting >= MAX_NESTING || self.functions.stands_apart(self.module, computation) {
+        if self.nesting >= MAX_NESTING || self.functions.becomes_function(self.module, computation) {
             return self.call_function(id, computation, &bound);
         }
         self.nesting += 1;
@@ -343,7 +343,7 @@ impl Exporter<'_> {
             let types = self.leaf_types_of(id, shape)?;
             let leaves: Vec<ValueId> = types.into_iter().map(|ty| self.argument(parameter, ty)).collect();
             arguments.extend(&leaves);
-            out.push(self.whole_of(shape, leaves)?);
+            out.push(self.value_from_leaves(shape, leaves)?);
         }
         Ok(out)
     }

@@ -43,7 +43,7 @@ impl Functions {
 
     /// Checks whether a computation becomes a function that is called at each use. This is the case if it has
     /// several uses and copies would make the program much longer: the computation is long or applies others.
-    pub(super) fn stands_apart(&mut self, module: &Module, computation: ComputationId) -> bool {
+    pub(super) fn becomes_function(&mut self, module: &Module, computation: ComputationId) -> bool {
         let users = self.users.get_or_insert_with(|| users_of(module));
         let instructions = module[computation].instructions();
         let applies = |&i: &InstrId| !module[i].op.called_computations().is_empty();
@@ -116,12 +116,12 @@ impl Exporter<'_> {
         let (operations, results) = self.block_of(|e| {
             let mut bound = Vec::new();
             for (&parameter, &argument) in parameters.iter().zip(&arguments) {
-                e.go_to(parameter);
+                e.start_instruction(parameter);
                 bound.push(e.unpacked(parameter, argument, &e.instruction(parameter).shape)?);
             }
             let value = e.computation(entry, bound)?;
             let root = e.module[entry].root();
-            e.go_to(root);
+            e.start_instruction(root);
             let results = e.entry_results(root, &value)?;
             let types = results.iter().map(|&r| e.tree.type_of(r).clone()).collect();
             e.add(Draft::new("func.return", results), Vec::new());
@@ -262,7 +262,7 @@ impl Exporter<'_> {
         let types = self.leaf_types_of(id, shape)?;
         let callee = Attribute::Symbol(self.function_of(computation));
         let results = self.add(Draft::new("func.call", operands).with("callee", callee), types);
-        self.whole_of(shape, results)
+        self.value_from_leaves(shape, results)
     }
 }
 

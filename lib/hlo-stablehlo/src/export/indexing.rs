@@ -37,7 +37,7 @@ impl Exporter<'_> {
         let mut out = Vec::new();
         for index in 0..vector.dims.first().copied().unwrap_or(0) {
             let one = ArrayShape::new(vector.element_type, [1]);
-            let ty = self.or_refuse(id, array_type(&one))?;
+            let ty = self.or_unsupported(id, array_type(&one))?;
             let element = self.sliced(operand, &[[index, index + 1, 1]], ty);
             out.push(self.reshaped(id, element, &one, &ArrayShape::new(vector.element_type, []))?);
         }
@@ -125,7 +125,7 @@ impl Exporter<'_> {
             _ => {
                 let of = self.operand_array(id, 1)?.element_type;
                 let all = ArrayShape::new(of, [sizes.len() as i64]);
-                let ty = self.or_refuse(id, array_type(&all))?;
+                let ty = self.or_unsupported(id, array_type(&all))?;
                 self.add_one(
                     Draft::new("stablehlo.concatenate", sizes).with("dimension", Attribute::i64(0)),
                     ty,

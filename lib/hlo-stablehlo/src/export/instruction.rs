@@ -29,7 +29,7 @@ impl Exporter<'_> {
             // The parameter already has a value.
             return;
         }
-        self.go_to(id);
+        self.start_instruction(id);
         let before = self.block_len();
         let value = match self.value_of(id) {
             Ok(value) => Some(self.annotate(id, value, before)),
@@ -136,8 +136,8 @@ impl Exporter<'_> {
             Op::ReduceScatter(a) => self.reduce_scatter(id, a),
 
             other => match advice(other) {
-                Some(advice) => self.lacks(id, advice),
-                None => self.refuse(id, "is no operation of StableHLO or CHLO"),
+                Some(advice) => self.no_stablehlo_form(id, advice),
+                None => self.reject(id, "is no operation of StableHLO or CHLO"),
             },
         }
     }

@@ -26,7 +26,7 @@ impl Exporter<'_> {
         let operands = self.leaves(id)?;
         if operands.len() != 2 {
             return self
-                .refuse(id, "has operands that say which elements are zero, which StableHLO's has not");
+                .reject(id, "has operands that say which elements are zero, which StableHLO's has not");
         }
         let types = [self.operand_array(id, 0)?.element_type, self.operand_array(id, 1)?.element_type];
         let numbers = Attribute::of_fields(
@@ -38,13 +38,13 @@ impl Exporter<'_> {
                 ("rhs_contracting_dimensions", i64s(rhs_contracting_dims)),
             ],
         );
-        let algorithm = self.or_refuse(id, algorithm(*chosen, types))?;
+        let algorithm = self.or_unsupported(id, algorithm(*chosen, types))?;
         // If an algorithm is given, StableHLO requires the default precision.
         let said = if algorithm.is_some() { &OperandPrecision::default() } else { operand_precision };
         let new = Draft::new("stablehlo.dot_general", operands)
             .with("dot_dimension_numbers", numbers)
             .with("precision_config", precision("stablehlo", said))
-            .with_some("algorithm", algorithm);
+            .with_optional("algorithm", algorithm);
         self.add_for(id, new)
     }
 
@@ -88,16 +88,16 @@ impl Exporter<'_> {
             sparsity_config,
         } = attrs;
         if *sparsity_config != SparsityConfig::default() || self.instruction(id).operands.len() != 2 {
-            return self.refuse(id, "says which elements are zero, which StableHLO's does not");
+            return self.reject(id, "says which elements are zero, which StableHLO's does not");
         }
         let types = [self.operand_array(id, 0)?.element_type, self.operand_array(id, 1)?.element_type];
-        if self.or_refuse(id, algorithm(*chosen, types))?.is_some() {
-            return self.refuse(id, format!("has the algorithm `{}`, and StableHLO's none", chosen.text()));
+        if self.or_unsupported(id, algorithm(*chosen, types))?.is_some() {
+            return self.reject(id, format!("has the algorithm `{}`, and StableHLO's none", chosen.text()));
         }
         let operands = self.operands_of_one_type(id, types)?;
         let new = Draft::new("stablehlo.convolution", operands)
             .with("window_strides", of_window(window, |d| d.stride))
-            .with_some("padding", padding(window))
+            .with_optional("padding", padding(window))
             .with("lhs_dilation", of_window(window, |d| d.lhs_dilate))
             .with("rhs_dilation", of_window(window, |d| d.rhs_dilate))
             .with("window_reversal", Self::reversal(window))
@@ -116,18 +116,18 @@ impl Exporter<'_> {
         if a == b {
             return Ok(operands);
         }
-        let widest = match (holds(a, b), holds(b, a)) {
+        let widest = match (represents_all_values(a, b), represents_all_values(b, a)) {
             (true, _) => a,
             (_, true) => b,
             _ => {
                 return self
-                    .refuse(id, format!("has operands of the types {a} and {b}, and StableHLO's of one"));
+                    .reject(id, format!("has operands of the types {a} and {b}, and StableHLO's of one"));
             }
         };
         for (index, ty) in types.into_iter().enumerate() {
             if ty != widest {
                 let shape = self.operand_array(id, index)?.with_element_type(widest);
-                let ty = self.or_refuse(id, array_type(&shape))?;
+                let ty = self.or_unsupported(id, array_type(&shape))?;
                 operands[index] = self.add_one(Draft::new("stablehlo.convert", [operands[index]]), ty);
             }
         }
@@ -202,7 +202,7 @@ fn labels(labels: &ConvDimLabels) -> Attribute {
 }
 
 /// Checks whether `wide` can represent every value of `narrow`.
-fn holds(wide: ElementType, narrow: ElementType) -> bool {
+fn represents_all_values(wide: ElementType, narrow: ElementType) -> bool {
     let (w, n) = (wide.bit_width(), narrow.bit_width());
     if element_type(wide).is_err() || w <= n {
         return false;

@@ -45,7 +45,7 @@ pub fn export(module: &Module) -> Result<Tree, Vec<Diag>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    if module.leaves_unsaid() {
+    if module.has_implicit_information() {
         let mut explicit = module.clone();
         explicit.make_explicit();
         return Exporter::new(&explicit).run();

@@ -19,7 +19,7 @@ impl Draft {
     }
 
     /// Sets an attribute, if there is one.
-    pub(super) fn with_some(self, name: &str, value: Option<Attribute>) -> Self {
+    pub(super) fn with_optional(self, name: &str, value: Option<Attribute>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,

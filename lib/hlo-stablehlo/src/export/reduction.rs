@@ -18,7 +18,7 @@ impl Exporter<'_> {
         let MapAttrs { dimensions, to_apply } = attrs;
         if self.instruction(id).operands.is_empty() {
             return self
-                .refuse(id, "has no operands, and StableHLO's has at least one; `map-inline` removes it");
+                .reject(id, "has no operands, and StableHLO's has at least one; `map-inline` removes it");
         }
         let new = Draft::new("stablehlo.map", self.leaves(id)?)
             .with("dimensions", i64s(dimensions))
@@ -41,7 +41,7 @@ impl Exporter<'_> {
             .with("window_strides", of_window(window, |d| d.stride))
             .with("base_dilations", of_window(window, |d| d.lhs_dilate))
             .with("window_dilations", of_window(window, |d| d.rhs_dilate))
-            .with_some("padding", padding(window))
+            .with_optional("padding", padding(window))
             .region(self.region(id, *to_apply, None)?);
         self.add_for(id, new)
     }
@@ -53,7 +53,7 @@ impl Exporter<'_> {
     ) -> Outcome<Value> {
         let SelectAndScatterAttrs { window: Window { dims: window }, select, scatter } = attrs;
         if window.iter().any(|d| d.lhs_dilate != 1 || d.rhs_dilate != 1) {
-            return self.refuse(
+            return self.reject(
                 id,
                 "has a dilated window, which StableHLO's has not; `select_and_scatter_expander` makes it simpler ones",
             );
@@ -61,7 +61,7 @@ impl Exporter<'_> {
         let new = Draft::new("stablehlo.select_and_scatter", self.leaves(id)?)
             .with("window_dimensions", of_window(window, |d| d.size))
             .with("window_strides", of_window(window, |d| d.stride))
-            .with_some("padding", padding(window))
+            .with_optional("padding", padding(window))
             .region(self.region(id, *select, None)?)
             .region(self.region(id, *scatter, None)?);
         self.add_for(id, new)
@@ -98,11 +98,14 @@ impl Exporter<'_> {
     pub(super) fn top_k(&mut self, id: InstrId, attrs: &TopkAttrs) -> Outcome<Value> {
         let TopkAttrs { k, largest: OrTrue(largest), is_stable } = attrs;
         if !largest {
-            return self.lacks(id, "it has one for the largest elements; `topk-decomposer` makes it a sort");
+            return self.no_stablehlo_form(
+                id,
+                "it has one for the largest elements; `topk-decomposer` makes it a sort",
+            );
         }
         let new = Draft::new("chlo.top_k", self.leaves(id)?)
             .with("k", Attribute::i64(*k))
-            .with_some("is_stable", is_stable.map(Attribute::Bool));
+            .with_optional("is_stable", is_stable.map(Attribute::Bool));
         self.add_for(id, new)
     }
 
@@ -111,7 +114,7 @@ impl Exporter<'_> {
         let distribution = match distribution {
             RngDistribution::Uniform => "UNIFORM",
             RngDistribution::Normal => "NORMAL",
-            RngDistribution::Invalid => return self.refuse(id, "has no valid distribution"),
+            RngDistribution::Invalid => return self.reject(id, "has no valid distribution"),
         };
         let [a, b] = [self.leaf(id, 0)?, self.leaf(id, 1)?];
         let shape = self.numbers(&array.dims);
@@ -133,7 +136,7 @@ impl Exporter<'_> {
         if self.instruction(id).shape.is_tuple() {
             return self.add_for(id, new);
         }
-        let state = self.or_refuse(id, array_type(self.operand_array(id, 0)?))?;
+        let state = self.or_unsupported(id, array_type(self.operand_array(id, 0)?))?;
         let numbers = self.type_of(id)?;
         let results = self.add(new, vec![state, numbers]);
         self.whole(id, results[1..].to_vec())

@@ -33,7 +33,7 @@ fn brief_elements_of(literal: &Literal) -> Option<Elements> {
 impl Exporter<'_> {
     pub(super) fn constant(&mut self, id: InstrId, attrs: &ConstantAttrs) -> Outcome<Value> {
         if attrs.is_elided() {
-            return self.refuse(id, format!("can't be exported: {}", ConstantAttrs::ELIDED));
+            return self.reject(id, format!("can't be exported: {}", ConstantAttrs::ELIDED));
         }
         // No array is elided here.
         let ConstantAttrs { literal, elided: _ } = attrs;
@@ -44,10 +44,10 @@ impl Exporter<'_> {
     fn literal(&mut self, id: InstrId, literal: &Literal) -> Outcome<Value> {
         match literal.data() {
             LiteralData::Array(_) => {
-                let ty = self.or_refuse(id, type_of(literal.shape()))?;
+                let ty = self.or_unsupported(id, type_of(literal.shape()))?;
                 let elements = brief_elements_of(literal).or_else(|| elements_of(literal));
                 let elements = elements.map(|e| Attribute::Elements(Arc::new(e)));
-                let new = Draft::new("stablehlo.constant", []).with_some("value", elements);
+                let new = Draft::new("stablehlo.constant", []).with_optional("value", elements);
                 Ok(Value::Leaf(self.add_one(new, ty)))
             }
             LiteralData::Tuple(elements) => {
@@ -76,7 +76,7 @@ impl Exporter<'_> {
         let tuple = self.operand(id, 0)?;
         match usize::try_from(index).ok().and_then(|i| tuple.elements().get(i)) {
             Some(element) => Ok(element.clone()),
-            None => self.refuse(id, format!("names element {index}, which there is not")),
+            None => self.reject(id, format!("names element {index}, which there is not")),
         }
     }
 
@@ -89,10 +89,10 @@ impl Exporter<'_> {
                 for (element, shape) in elements.iter().zip(shapes) {
                     operands.push(self.packed(id, element, shape)?);
                 }
-                let ty = self.or_refuse(id, type_of(shape))?;
+                let ty = self.or_unsupported(id, type_of(shape))?;
                 Ok(self.add_one(Draft::new("stablehlo.tuple", operands), ty))
             }
-            _ => self.leaves_of(id, value).and_then(|_| self.refuse(id, "takes a tuple")),
+            _ => self.leaves_of(id, value).and_then(|_| self.reject(id, "takes a tuple")),
         }
     }
 
@@ -101,7 +101,7 @@ impl Exporter<'_> {
         let Shape::Tuple(shapes) = shape else { return Ok(Value::Leaf(value)) };
         let mut elements = Vec::new();
         for (index, shape) in shapes.iter().enumerate() {
-            let ty = self.or_refuse(id, type_of(shape))?;
+            let ty = self.or_unsupported(id, type_of(shape))?;
             let new = Draft::new("stablehlo.get_tuple_element", [value])
                 .with("index", super::attributes::i32(index as i64));
             let element = self.add_one(new, ty);

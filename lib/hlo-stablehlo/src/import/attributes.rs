@@ -87,11 +87,11 @@ impl Operation {
     /// Reads a required word of an enumeration `stablehlo.…`. Returns its index in `words`.
     pub(super) fn word(&self, name: &str, kind: &str, words: &[&str]) -> Result<usize> {
         self.required(name)?;
-        Ok(self.word_if_any(name, kind, words)?.unwrap_or(0))
+        Ok(self.optional_word(name, kind, words)?.unwrap_or(0))
     }
 
     /// Reads an optional word of an enumeration, as [`Operation::word`] does.
-    pub(super) fn word_if_any(&self, name: &str, kind: &str, words: &[&str]) -> Result<Option<usize>> {
+    pub(super) fn optional_word(&self, name: &str, kind: &str, words: &[&str]) -> Result<Option<usize>> {
         let Some(word) = self.read(name, &format!("a `{kind}`"), |a| a.word(kind))? else { return Ok(None) };
         match words.iter().position(|w| *w == word) {
             Some(at) => Ok(Some(at)),
@@ -210,7 +210,7 @@ struct NoModule;
 
 impl NoModule {
     fn refuse<T>() -> std::result::Result<T, AttrError> {
-        Err(AttrError::says(hlo_ir::Span::default(), "it names a shape or a value".into()))
+        Err(AttrError::with_message(hlo_ir::Span::default(), "it names a shape or a value".into()))
     }
 }
 

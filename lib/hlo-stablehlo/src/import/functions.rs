@@ -135,7 +135,7 @@ impl<'t> Importer<'t> {
         if let Some(replicated) = self.replication(function, number)? {
             self.module.common_mut(parameter).parameter_replication = replicated;
         }
-        self.hold(value, ImportedValue::Instruction(parameter));
+        self.set_representation(value, ImportedValue::Instruction(parameter));
         Ok(())
     }
 

@@ -196,12 +196,12 @@ impl<'t> Importer<'t> {
     }
 
     /// Returns the representation of a value in any computation.
-    pub fn held(&self, value: ValueId) -> ImportedValue<'t> {
+    pub fn representation(&self, value: ValueId) -> ImportedValue<'t> {
         self.values.get(value.index()).copied().unwrap_or(ImportedValue::Undefined)
     }
 
     /// Sets the representation of a value and returns the previous one.
-    pub fn hold(&mut self, value: ValueId, held: ImportedValue<'t>) -> ImportedValue<'t> {
+    pub fn set_representation(&mut self, value: ValueId, held: ImportedValue<'t>) -> ImportedValue<'t> {
         match self.values.get_mut(value.index()) {
             Some(slot) => std::mem::replace(slot, held),
             None => ImportedValue::Undefined,
@@ -209,24 +209,24 @@ impl<'t> Importer<'t> {
     }
 
     /// Marks the results of an operation as broken.
-    pub fn give_up(&mut self, op: &Operation) {
+    pub fn mark_results_broken(&mut self, op: &Operation) {
         for &result in &op.results {
-            self.hold(result, ImportedValue::Broken);
+            self.set_representation(result, ImportedValue::Broken);
         }
     }
 
     /// Sets the only result of an operation.
-    pub fn give(&mut self, op: &Operation, id: InstrId) -> Result<()> {
+    pub fn set_result(&mut self, op: &Operation, id: InstrId) -> Result<()> {
         let [result] = op.results[..] else {
             return op.fail(format!("it has one result, but {} are named", op.results.len()));
         };
         self.annotate(id);
-        self.hold(result, ImportedValue::Instruction(id));
+        self.set_representation(result, ImportedValue::Instruction(id));
         Ok(())
     }
 
     /// Sets the results of an operation to the elements of a tuple. Further elements are ignored.
-    pub fn give_elements(&mut self, op: &Operation, tuple: InstrId) -> Result<()> {
+    pub fn set_results_to_elements(&mut self, op: &Operation, tuple: InstrId) -> Result<()> {
         self.annotate(tuple);
         let count = self.module[tuple].shape.as_tuple().map_or(0, <[Shape]>::len);
         if op.results.len() > count {
@@ -234,16 +234,16 @@ impl<'t> Importer<'t> {
         }
         for (index, &result) in op.results.iter().enumerate() {
             let element = self.tuple_element(op, tuple, index)?;
-            self.hold(result, ImportedValue::Instruction(element));
+            self.set_representation(result, ImportedValue::Instruction(element));
         }
         Ok(())
     }
 
     /// Sets the only result of an operation to an instruction, or several results to its elements.
-    pub fn give_one_or_elements(&mut self, op: &Operation, id: InstrId) -> Result<()> {
+    pub fn set_result_or_elements(&mut self, op: &Operation, id: InstrId) -> Result<()> {
         match op.results.len() {
-            1 => self.give(op, id),
-            _ => self.give_elements(op, id),
+            1 => self.set_result(op, id),
+            _ => self.set_results_to_elements(op, id),
         }
     }
 
@@ -316,10 +316,10 @@ impl Importer<'_> {
     }
 
     /// Adds the instruction for the only result of an operation. Its shape is that of the result's type.
-    pub fn give_op(&mut self, op: &Operation, hlo: Op, operands: &[InstrId]) -> Result<()> {
+    pub fn set_result_op(&mut self, op: &Operation, hlo: Op, operands: &[InstrId]) -> Result<()> {
         let shape = self.result_shape(op, &hlo, operands)?;
         let id = self.add(shape, hlo, operands);
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     /// Returns the shape for the type of a value.

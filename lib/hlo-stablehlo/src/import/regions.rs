@@ -97,7 +97,7 @@ impl<'t> Importer<'t> {
         self.within(op, computation, |this| {
             for (number, &value) in block.arguments.iter().enumerate() {
                 let parameter = this.parameter(op, value, number)?;
-                this.hold(value, ImportedValue::Instruction(parameter));
+                this.set_representation(value, ImportedValue::Instruction(parameter));
             }
             let results = this.block(block)?;
             let root = this.one_or_tuple(&results);
@@ -119,7 +119,7 @@ impl<'t> Importer<'t> {
         let block = only_block(op, region)?;
         let computation = self.region_computation();
         let values: Vec<ValueId> = block.arguments.iter().chain(captured).copied().collect();
-        let outside: Vec<ImportedValue<'t>> = captured.iter().map(|&v| self.held(v)).collect();
+        let outside: Vec<ImportedValue<'t>> = captured.iter().map(|&v| self.representation(v)).collect();
         let shapes = values.iter().map(|&v| self.shape_in_branch(op, v)).collect::<Result<Vec<Shape>>>();
         let made = shapes.and_then(|shapes| {
             self.within(op, computation, |this| {
@@ -134,7 +134,7 @@ impl<'t> Importer<'t> {
             })
         });
         for (&value, held) in captured.iter().zip(outside) {
-            self.hold(value, held);
+            self.set_representation(value, held);
         }
         made
     }
@@ -142,7 +142,7 @@ impl<'t> Importer<'t> {
     /// Returns the shape of a value that a branch uses. If an instruction represents it, the shape is that of
     /// the instruction.
     fn shape_in_branch(&self, op: &Operation, value: ValueId) -> Result<Shape> {
-        match self.held(value) {
+        match self.representation(value) {
             ImportedValue::Instruction(id) => Ok(self.module[id].shape.clone()),
             _ => self.type_shape(value).map_err(|why| op.failure(format!("an argument's type: {why}"))),
         }
@@ -154,14 +154,14 @@ impl<'t> Importer<'t> {
             [one] => {
                 let shape = shapes.pop().unwrap_or(Shape::Token);
                 let parameter = self.add_named("Arg_", shape, Op::parameter(0), &[]);
-                self.hold(*one, ImportedValue::Instruction(parameter));
+                self.set_representation(*one, ImportedValue::Instruction(parameter));
             }
             several => {
                 let stem = if several.is_empty() { "arg_empty_tuple" } else { "arg_tuple" };
                 let tuple = self.add_named(stem, Shape::tuple(shapes.clone()), Op::parameter(0), &[]);
                 for ((index, &value), shape) in several.iter().enumerate().zip(shapes) {
                     let element = self.add(shape, Op::get_tuple_element(index as i64), &[tuple]);
-                    self.hold(value, ImportedValue::Instruction(element));
+                    self.set_representation(value, ImportedValue::Instruction(element));
                 }
             }
         }
@@ -194,7 +194,7 @@ impl<'t> Importer<'t> {
                 Step::Enter(op) | Step::Use(op) => op,
             };
             for &value in &op.operands {
-                let is_constant = matches!(self.held(value), ImportedValue::Constant(_));
+                let is_constant = matches!(self.representation(value), ImportedValue::Constant(_));
                 if !inside.contains(&value) && !is_constant && taken.insert(value) {
                     captured.push(value);
                 }

@@ -29,7 +29,7 @@ fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => hlo_ir::floor_char_boundary(text, p),
     };
     let expected = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => in_words(positives),
+        ErrorVariant::ParsingError { positives, .. } => describe_rules(positives),
         ErrorVariant::CustomError { message } => message.clone(),
     };
     let (found, len) = token_at(&text[at..]);
@@ -39,7 +39,7 @@ fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
 }
 
 /// Describes what was expected, from the rules that were tried.
-fn in_words(rules: &[Rule]) -> String {
+fn describe_rules(rules: &[Rule]) -> String {
     let words: Vec<&str> = rules.iter().map(|&rule| describe(rule)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "StableHLO text".into() } else { alternatives(&words) }
 }

@@ -42,13 +42,13 @@ impl Context for Text {
 
 /// Returns an error for the text from `start` to the cursor.
 #[cold]
-pub fn wrong(c: &Cursor<'_>, start: usize, message: impl Into<String>) -> Fault {
+pub fn error_since(c: &Cursor<'_>, start: usize, message: impl Into<String>) -> Fault {
     Diag::error(message).with_code(code::SYNTAX).at(c.since(start), "").into()
 }
 
 /// Returns an error for a span.
 #[cold]
-pub fn wrong_at(span: Span, message: impl Into<String>) -> Fault {
+pub fn error_at(span: Span, message: impl Into<String>) -> Fault {
     Diag::error(message).with_code(code::SYNTAX).at(span, "").into()
 }
 
@@ -162,10 +162,10 @@ pub fn integer<T: TryFrom<i128>>(c: &mut Cursor<'_>) -> Result<T> {
     let start = c.offset_of_next();
     let digits = number(c, "an integer")?;
     if digits.contains('.') {
-        return Err(wrong(c, start, format!("`{digits}` is no integer")));
+        return Err(error_since(c, start, format!("`{digits}` is no integer")));
     }
     let value = integer_value(digits).and_then(|v| T::try_from(v).ok());
-    value.ok_or_else(|| wrong(c, start, format!("{digits} is out of range")))
+    value.ok_or_else(|| error_since(c, start, format!("{digits} is out of range")))
 }
 
 /// Reads `true` or `false`.
@@ -190,7 +190,7 @@ pub fn string(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let mut at = 0;
     loop {
         let plain = text[at..].iter().position(|b| matches!(b, b'"' | b'\\'));
-        let Some(plain) = plain else { return Err(wrong(c, start, "the string is not closed")) };
+        let Some(plain) = plain else { return Err(error_since(c, start, "the string is not closed")) };
         out.extend_from_slice(&text[at..at + plain]);
         at += plain + 1;
         if text[at - 1] == b'"' {
@@ -209,7 +209,7 @@ pub fn string(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
             _ => {
                 c.advance(at);
                 let span = Span::new(c.offset() - 1, c.offset());
-                return Err(wrong_at(
+                return Err(error_at(
                     span,
                     "`\\` is followed by none of `n`, `t`, `\"`, `\\` and two hexadecimal digits",
                 ));
@@ -224,7 +224,7 @@ pub fn string(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
 pub fn text(c: &mut Cursor<'_>) -> Result<String> {
     let start = c.offset_of_next();
     let bytes = string(c)?;
-    String::from_utf8(bytes).map_err(|_| wrong(c, start, "the string is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| error_since(c, start, "the string is not UTF-8"))
 }
 
 /// Reads `@name` or `@"name"` and returns the name.

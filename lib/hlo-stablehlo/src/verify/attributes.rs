@@ -20,19 +20,19 @@ pub(super) fn accuracy(check: &mut Check<'_, '_>) {
     let mode = fields.get("mode").and_then(|mode| mode.word("stablehlo.result_accuracy_mode"));
     let Some(mode @ ("DEFAULT" | "HIGHEST")) = mode else { return };
     let zero = ["atol", "rtol", "ulps"].into_iter().all(|name| is_zero(fields.get(name)));
-    check.must(zero, "", || format!("`result_accuracy` of mode {mode} has no tolerances"));
+    check.require(zero, "", || format!("`result_accuracy` of mode {mode} has no tolerances"));
 }
 
 /// Checks `precision_config` and `algorithm` of products.
 pub(super) fn product(check: &mut Check<'_, '_>) {
     let list =
         check.operation.attribute("precision_config").and_then(Attribute::as_array).unwrap_or_default();
-    check.must(list.len() <= 2, "", || {
+    check.require(list.len() <= 2, "", || {
         format!("`precision_config` is of two operands, found {} words", list.len())
     });
     let all_default = list.iter().all(|p| p.word("stablehlo.precision") == Some("DEFAULT"));
     let has_algorithm = check.operation.attribute("algorithm").is_some();
-    check.must(!has_algorithm || all_default, "", || {
+    check.require(!has_algorithm || all_default, "", || {
         "`precision_config` is DEFAULT where an `algorithm` is given".into()
     });
 }
@@ -42,7 +42,7 @@ pub(super) fn product(check: &mut Check<'_, '_>) {
 pub(super) fn window(check: &mut Check<'_, '_>, of_all: bool) {
     if let Some(Attribute::Elements(padding)) = check.operation.attribute("padding") {
         let dims = padding.ty.as_tensor().map_or(&[][..], |t| &t.dims);
-        check.must(matches!(dims, [_, 2]), "C12", || {
+        check.require(matches!(dims, [_, 2]), "C12", || {
             format!("`padding` has two numbers a dimension, found {dims:?}")
         });
     }
@@ -50,7 +50,7 @@ pub(super) fn window(check: &mut Check<'_, '_>, of_all: bool) {
     let sizes = check.operation.attribute("window_dimensions").and_then(Attribute::ints);
     if let (true, Some(rank)) = (of_all, rank) {
         let found = sizes.map_or(0, |s| s.len());
-        check.must(found == rank, "C4", || {
+        check.require(found == rank, "C4", || {
             format!("`window_dimensions` has {rank} numbers, one a dimension, found {found}")
         });
     }
@@ -59,7 +59,7 @@ pub(super) fn window(check: &mut Check<'_, '_>, of_all: bool) {
 /// Checks that `transpose_a` is specified.
 pub(super) fn transpose_option(check: &mut Check<'_, '_>) {
     let word = check.operation.attribute("transpose_a").and_then(|a| a.word("stablehlo.transpose"));
-    check.must(word != Some("TRANSPOSE_INVALID"), "", || "`transpose_a` is not TRANSPOSE_INVALID".into());
+    check.require(word != Some("TRANSPOSE_INVALID"), "", || "`transpose_a` is not TRANSPOSE_INVALID".into());
 }
 
 /// Checks the layouts and the configuration of a custom call.
@@ -67,7 +67,7 @@ pub(super) fn custom_call(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     if operation.attribute("api_version").and_then(Attribute::as_int) == Some(4) {
         let config = operation.attribute("backend_config");
-        check.must(matches!(config, None | Some(Attribute::Dictionary(_))), "", || {
+        check.require(matches!(config, None | Some(Attribute::Dictionary(_))), "", || {
             "`backend_config` of the typed interface is a dictionary".into()
         });
     }
@@ -109,7 +109,7 @@ fn layouts(check: &mut Check<'_, '_>, what: &str, layouts: &[Attribute], values:
         let mut sorted = order.clone();
         sorted.sort_unstable();
         let is_permutation = sorted.len() == rank && sorted.iter().zip(0..).all(|(&d, n)| d == n);
-        check.must(is_permutation, "", || {
+        check.require(is_permutation, "", || {
             format!(
                 "the layout of {what} {index}, {order:?}, is no order of the dimensions of {}",
                 type_text(ty)

@@ -32,7 +32,7 @@ impl<'t, 'r> Check<'t, 'r> {
     }
 
     /// Reports a violation unless the condition holds.
-    pub(super) fn must(&mut self, holds: bool, rule: &str, message: impl FnOnce() -> String) {
+    pub(super) fn require(&mut self, holds: bool, rule: &str, message: impl FnOnce() -> String) {
         if !holds {
             self.report(rule, message());
         }
@@ -73,7 +73,7 @@ impl<'t, 'r> Check<'t, 'r> {
     pub(super) fn result_sizes(&mut self, index: usize, rule: &str, follows: &[i64]) {
         let Some(result) = self.result(index) else { return };
         let fits = result.as_tensor().is_none_or(|a| agree(&a.dims, follows));
-        self.must(fits, rule, || {
+        self.require(fits, rule, || {
             format!("its result is of sizes {}, found {}", sizes_text(follows), type_text(result))
         });
     }

@@ -33,7 +33,7 @@ pub(super) fn reduction(check: &mut Check<'_, '_>) {
     let Some(element) = one.as_tensor().map(|a| &a.element) else { return };
     for index in 0..operation.operands.len() {
         if let Some(operand) = check.operand_array(index) {
-            check.must(promotable(&operand.element, element), "C5", || {
+            check.require(promotable(&operand.element, element), "C5", || {
                 format!(
                     "operand {index} has elements of {}, the region {}",
                     type_text(&operand.element),
@@ -42,7 +42,7 @@ pub(super) fn reduction(check: &mut Check<'_, '_>) {
             });
         }
         if let Some(result) = check.result_array(index) {
-            check.must(result.element == *element, "", || {
+            check.require(result.element == *element, "", || {
                 format!(
                     "result {index} has elements of {}, the region gives {}",
                     type_text(&result.element),
@@ -63,12 +63,12 @@ pub(super) fn all_to_all(check: &mut Check<'_, '_>) {
         if let ([_, size], Some(count)) = (dims, count)
             && *size != 0
         {
-            check.must(*size == count, "C8", || format!("groups are of {count} devices, found {size}"));
+            check.require(*size == count, "C8", || format!("groups are of {count} devices, found {size}"));
         }
     }
     for index in 0..operation.results.len() {
         if let (Some(operand), Some(result)) = (check.operand_array(index), check.result_array(index)) {
-            check.must(operand.element == result.element, "C9", || {
+            check.require(operand.element == result.element, "C9", || {
                 format!(
                     "result {index} has the elements of its operand, {}, found {}",
                     type_text(&operand.element),
@@ -85,7 +85,7 @@ pub(super) fn broadcast(check: &mut Check<'_, '_>) {
     let is_dynamic = operation.attribute("has_dynamic_root").and_then(Attribute::as_bool) == Some(true);
     let Some(data) = operation.operands.len().checked_sub(1).filter(|_| is_dynamic) else { return };
     let Some(count) = check.operand_array(data).and_then(|a| a.count()) else { return };
-    check.must(count == data, "C4", || {
+    check.require(count == data, "C4", || {
         format!("its last operand has a number for each of {data} others, found {count}")
     });
 }

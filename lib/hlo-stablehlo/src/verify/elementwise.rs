@@ -45,7 +45,7 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
     let Some(result) = check.result_array(0) else { return };
     for index in 0..check.operation.operands.len() {
         let Some(operand) = check.operand_array(index) else { continue };
-        check.must(agree(&operand.dims, &result.dims), "", || {
+        check.require(agree(&operand.dims, &result.dims), "", || {
             let (operand, result) = (sizes_text(&operand.dims), sizes_text(&result.dims));
             format!("operand {index} and the result have one shape, found {operand} and {result}")
         });
@@ -55,7 +55,7 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
         let Some(other) = check.operand_array(index) else { continue };
         let is_quantized = |ty: &Type| matches!(&**ty, TypeKind::Quantized(_));
         let comparable = is_quantized(&operand.element) || is_quantized(&other.element);
-        check.must(comparable || operand.element == other.element, "", || {
+        check.require(comparable || operand.element == other.element, "", || {
             let (first, other) = (type_text(&operand.element), type_text(&other.element));
             format!("its operands have elements of one type, found {first} and {other}")
         });
@@ -70,7 +70,7 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
             of_one_kind(check);
             super::quantized::same_axis(check);
         }
-        (wanted_kind, found) => check.must(wanted_kind == found, "", || {
+        (wanted_kind, found) => check.require(wanted_kind == found, "", || {
             format!("its result has elements of {}, found {}", type_text(wanted), type_text(&result.element))
         }),
     }

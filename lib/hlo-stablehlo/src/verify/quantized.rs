@@ -120,13 +120,15 @@ pub(super) fn arguments(check: &mut Check<'_, '_>) {
 fn storable(check: &mut Check<'_, '_>, ty: &Type) {
     let Some(q) = of_type(ty) else { return };
     let signed = matches!(*q.storage, TypeKind::Integer(_, Signedness::Signed));
-    check.must(!signed, "", || format!("numbers are stored as `i8` or `u8`, found {}", type_text(ty)));
+    check.require(!signed, "", || format!("numbers are stored as `i8` or `u8`, found {}", type_text(ty)));
     let inside = q.zero_points.iter().all(|z| (q.storage_min..=q.storage_max).contains(z));
-    check.must(inside, "C8", || format!("zero points can be stored, found {}", type_text(ty)));
+    check.require(inside, "C8", || format!("zero points can be stored, found {}", type_text(ty)));
     let TypeKind::Float(float) = *q.expressed else { return };
     if let Some((smallest, largest)) = range_of(float) {
         let inside = q.scales.iter().all(|s| (smallest..=largest).contains(s));
-        check.must(inside, "C6", || format!("scales are {} numbers, found {}", float.name(), type_text(ty)));
+        check.require(inside, "C6", || {
+            format!("scales are {} numbers, found {}", float.name(), type_text(ty))
+        });
     }
 }
 
@@ -154,7 +156,7 @@ pub(super) fn same_axis(check: &mut Check<'_, '_>) {
     let Some(result) = check.result(0).and_then(of_type) else { return };
     for index in 0..check.operation.operands.len() {
         let Some(operand) = check.operand(index).and_then(of_type) else { continue };
-        check.must(operand.axis.is_none() || operand.axis == result.axis, "", || match result.axis {
+        check.require(operand.axis.is_none() || operand.axis == result.axis, "", || match result.axis {
             None => format!("operand {index} has a scale for each slice, and the result has not"),
             Some(_) => format!("operand {index} and the result have scales along different dimensions"),
         });
@@ -175,12 +177,12 @@ fn moved(check: &mut Check<'_, '_>, rule: &str, axis: impl FnOnce(i32) -> Option
         return;
     };
     let types = found(check);
-    check.must(same_scales(from, to), rule, || {
+    check.require(same_scales(from, to), rule, || {
         format!("its result has the scales and zero points of its operand, found {types}")
     });
     if let (Some(from), Some(to)) = (from.axis, to.axis) {
         let wanted = axis(from);
-        check.must(wanted == Some(to.into()), rule, || {
+        check.require(wanted == Some(to.into()), rule, || {
             format!("scales are along dimension {from} of the operand, and along {to} of the result")
         });
     }
@@ -203,10 +205,10 @@ pub(super) fn reshape(check: &mut Check<'_, '_>) {
     };
     let (from, to) = (place(operand), place(result));
     if let (Some(from), Some(to)) = (from, to) {
-        check.must(from.1 == to.1, "C3", || {
+        check.require(from.1 == to.1, "C3", || {
             format!("scales are along a dimension of size {}, found {}", from.1, to.1)
         });
-        check.must(from.0 == to.0, "C3", || {
+        check.require(from.0 == to.0, "C3", || {
             format!("as many elements are before the dimension with scales, found {} and {}", from.0, to.0)
         });
     }
@@ -224,17 +226,17 @@ pub(super) fn broadcast_in_dim(check: &mut Check<'_, '_>) {
     let dimensions =
         check.operation.attribute("broadcast_dimensions").and_then(Attribute::ints).unwrap_or_default();
     let becomes = usize::try_from(axis).ok().and_then(|axis| dimensions.get(axis)).copied();
-    check.must(becomes == Some(to_axis.into()), "C6", || {
+    check.require(becomes == Some(to_axis.into()), "C6", || {
         format!("scales are along dimension {axis} of the operand, and along {to_axis} of the result")
     });
     let stretched = from.scales.len() == 1;
     let of_slice = |list: &[f64], i: usize| list.get(if stretched { 0 } else { i }).copied();
     let scales = to.scales.iter().enumerate().all(|(i, s)| of_slice(&from.scales, i) == Some(*s));
     let types = found(check);
-    check.must(scales, "C6", || format!("its result has the scales of its operand, found {types}"));
+    check.require(scales, "C6", || format!("its result has the scales of its operand, found {types}"));
     let zero = |i: usize| from.zero_points.get(if stretched { 0 } else { i });
     let zeros = to.zero_points.iter().enumerate().all(|(i, z)| zero(i) == Some(z));
-    check.must(zeros, "C6", || format!("its result has the zero points of its operand, found {types}"));
+    check.require(zeros, "C6", || format!("its result has the zero points of its operand, found {types}"));
 }
 
 /// Checks the common rules of products: the kernel is quantised, and the other operand is if the result is.
@@ -256,14 +258,14 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
     };
     match (left, product) {
         (Some(left), Some(product)) => {
-            check.must(left.storage == right.storage, rules, || {
+            check.require(left.storage == right.storage, rules, || {
                 format!(
                     "operands are stored alike, found {} and {}",
                     type_text(&left.storage),
                     type_text(&right.storage)
                 )
             });
-            check.must(
+            check.require(
                 left.expressed == right.expressed && left.expressed == product.expressed,
                 rules,
                 || {
@@ -271,14 +273,16 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
                     format!("operands and result stand for numbers of one type, found {all}")
                 },
             );
-            check.must(right.axis.is_some() || product.axis.is_none(), rules, || {
+            check.require(right.axis.is_some() || product.axis.is_none(), rules, || {
                 "the result has a scale for each slice, and the second operand has not".into()
             });
         }
-        _ => check.must(right.expressed == lhs.element && right.expressed == result.element, rules, || {
-            let (wanted, found) = (type_text(&lhs.element), type_text(&right.expressed));
-            format!("its second operand stands for numbers of {wanted}, found {found}")
-        }),
+        _ => {
+            check.require(right.expressed == lhs.element && right.expressed == result.element, rules, || {
+                let (wanted, found) = (type_text(&lhs.element), type_text(&right.expressed));
+                format!("its second operand stands for numbers of {wanted}, found {found}")
+            })
+        }
     }
     Some(())
 }
@@ -290,13 +294,13 @@ pub(super) fn dot_general(check: &mut Check<'_, '_>) {
     }
     let Some(right) = check.operand(1).and_then(of_type) else { return };
     let wrong = right.zero_points.iter().find(|&&z| z != 0);
-    check.must(wrong.is_none(), "C15", || {
+    check.require(wrong.is_none(), "C15", || {
         format!("zero points of its second operand are 0, found {}", wrong.unwrap_or(&0))
     });
     let numbers = check.operation.attribute("dot_dimension_numbers").and_then(|a| a.fields("stablehlo.dot"));
     let summed = numbers.and_then(|n| n.get("rhs_contracting_dimensions")).and_then(Attribute::ints);
     let summed = summed.unwrap_or_default();
-    check.must(right.axis.is_none_or(|axis| !summed.contains(&axis.into())), "C16", || {
+    check.require(right.axis.is_none_or(|axis| !summed.contains(&axis.into())), "C16", || {
         let axis = right.axis.unwrap_or_default();
         format!(
             "scales of its second operand are not along a dimension that is summed over, found along {axis}"
@@ -317,7 +321,7 @@ pub(super) fn convolution(check: &mut Check<'_, '_>) {
     ];
     for (ty, name, rule) in axes {
         let axis = ty.and_then(of_type).and_then(|q| q.axis);
-        check.must(axis.is_none_or(|axis| number(name) == Some(axis.into())), rule, || {
+        check.require(axis.is_none_or(|axis| number(name) == Some(axis.into())), rule, || {
             format!("scales are along `{name}`, found along {}", axis.unwrap_or_default())
         });
     }

@@ -31,7 +31,7 @@ pub(super) fn branches(check: &mut Check<'_, '_>) {
     for (index, region) in operation.regions.iter().enumerate() {
         let Some(given) = given(check, region) else { continue };
         let fits = given.len() == results.len() && given.iter().zip(&results).all(|(a, b)| compatible(a, b));
-        check.must(fits, if operation.name == "stablehlo.if" { "C3" } else { "C4" }, || {
+        check.require(fits, if operation.name == "stablehlo.if" { "C3" } else { "C4" }, || {
             format!("branch {index} gives ({}), the operation ({})", list(&given), list(&results))
         });
     }
@@ -46,7 +46,7 @@ pub(super) fn asynchronous(check: &mut Check<'_, '_>) {
     let (Some(given), Some(result)) = (given(check, region), check.result(0)) else { return };
     let TypeKind::Future(promised) = &**result else { return };
     let fits = given.len() == promised.len() && given.iter().zip(promised).all(|(a, b)| compatible(a, b));
-    check.must(fits, "C4", || {
+    check.require(fits, "C4", || {
         format!("its body gives ({}), its result is {}", list(&given), type_text(result))
     });
 }
@@ -55,7 +55,7 @@ pub(super) fn asynchronous(check: &mut Check<'_, '_>) {
 pub(super) fn gives_arrays(check: &mut Check<'_, '_>) {
     for region in &check.operation.regions {
         for ty in given(check, region).unwrap_or_default() {
-            check.must(ty.as_tensor().is_some(), "", || {
+            check.require(ty.as_tensor().is_some(), "", || {
                 format!("a region gives an array, found {}", type_text(ty))
             });
         }

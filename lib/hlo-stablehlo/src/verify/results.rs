@@ -16,7 +16,7 @@ pub(super) fn tuple(check: &mut Check<'_, '_>) {
         }
         _ => false,
     };
-    check.must(fits, "C1", || {
+    check.require(fits, "C1", || {
         format!("its result is of type {}, found {}", type_text(&follows), type_text(result))
     });
 }
@@ -32,7 +32,7 @@ pub(super) fn element(check: &mut Check<'_, '_>) {
     let Some(element) = element else {
         return check.report("C1", format!("element {index} is none of {}", type_text(operand)));
     };
-    check.must(compatible(element, result), "C2", || {
+    check.require(compatible(element, result), "C2", || {
         format!("its result is of type {}, found {}", type_text(element), type_text(result))
     });
 }
@@ -59,7 +59,7 @@ pub(super) fn reduce(check: &mut Check<'_, '_>) {
         if !fits {
             check.result_sizes(index, "C7", &left);
         }
-        check.must(result.element == element.element, "C8", || {
+        check.require(result.element == element.element, "C8", || {
             let (expected, found) = (type_text(&element.element), type_text(&result.element));
             format!("result {index} has elements of {expected}, as its region gives, found {found}")
         });

@@ -15,7 +15,7 @@ pub(super) fn constant(check: &mut Check<'_, '_>) {
         TypeKind::Quantized(q) => own.element == q.storage || own.element == result.element,
         _ => own.element == result.element,
     };
-    check.must(sizes && elements, "C1", || {
+    check.require(sizes && elements, "C1", || {
         format!(
             "its value and its result are of one type, found {} and {}",
             type_text(&value.ty),
@@ -37,12 +37,13 @@ pub(super) fn broadcast(check: &mut Check<'_, '_>) {
 pub(super) fn by_operand(check: &mut Check<'_, '_>, index: usize, rule: &str) {
     let Some(operand) = check.operand(index) else { return };
     let is_vector = operand.as_tensor().is_none_or(|a| matches!(a.dims[..], [n] if n != DYNAMIC));
-    check.must(is_vector, "", || {
+    check.require(is_vector, "", || {
         format!("operand {index} is a vector of known length, found {}", type_text(operand))
     });
     if let Some(sizes) = check.constant(index).filter(|_| is_vector) {
-        check
-            .must(sizes.iter().all(|&s| s >= 0), rule, || format!("sizes are not negative, found {sizes:?}"));
+        check.require(sizes.iter().all(|&s| s >= 0), rule, || {
+            format!("sizes are not negative, found {sizes:?}")
+        });
         check.result_sizes(0, rule, &sizes);
     }
 }
@@ -51,7 +52,7 @@ pub(super) fn by_operand(check: &mut Check<'_, '_>, index: usize, rule: &str) {
 pub(super) fn one_bounded(check: &mut Check<'_, '_>) {
     let Some(result) = check.result_array(0).filter(|a| a.encoding.is_some()) else { return };
     let open = result.dims.iter().filter(|&&d| d == DYNAMIC).count();
-    check.must(open <= 1, "", || format!("its result has one bounded dimension at most, found {open}"));
+    check.require(open <= 1, "", || format!("its result has one bounded dimension at most, found {open}"));
 }
 
 /// Checks `transpose`: the result has the sizes of the operand in another order.
@@ -75,7 +76,7 @@ pub(super) fn dot(check: &mut Check<'_, '_>) {
     let (Some((&last, rows)), Some((&first, columns))) = (lhs.split_last(), rhs.split_first()) else {
         return;
     };
-    check.must(agree(&[last], &[first]), "", || {
+    check.require(agree(&[last], &[first]), "", || {
         format!("it sums over {last} elements of the one operand and {first} of the other")
     });
     check.result_sizes(0, "", &[rows, columns].concat());
@@ -91,7 +92,7 @@ pub(super) fn scan(check: &mut Check<'_, '_>) {
         let size =
             usize::try_from(dimension).ok().and_then(|d| check.operand_array(index)?.dims.get(d).copied());
         let Some(size) = size else { continue };
-        check.must(agree(&[size], &[wanted]), "", || {
+        check.require(agree(&[size], &[wanted]), "", || {
             format!("`scan_dim_size` is the size of dimension {dimension} of operand {index}, {size}, found {wanted}")
         });
     }

@@ -14,7 +14,7 @@ fn channel(check: &mut Check<'_, '_>, host: i64) {
     let fields = operation.attribute("channel_handle").and_then(|a| a.fields("stablehlo.channel_handle"));
     let Some(found) = fields.and_then(|f| f.get("type")).and_then(Attribute::as_int) else { return };
     let (wanted, of) = if with_host { (host, "with the host") } else { (DEVICES, "between devices") };
-    check.must(found == wanted, "", || format!("a channel {of} is of type {wanted}, found {found}"));
+    check.require(found == wanted, "", || format!("a channel {of} is of type {wanted}, found {found}"));
 }
 
 /// Checks `send`: a transfer to the host uses a channel of type 2.
@@ -31,7 +31,7 @@ pub(super) fn recv(check: &mut Check<'_, '_>) {
         let Some(ty) = check.result(index) else { continue };
         let is_token = matches!(**ty, TypeKind::Token);
         let what = if index == last { "a token" } else { "an array" };
-        check.must(is_token == (index == last), "C2", || {
+        check.require(is_token == (index == last), "C2", || {
             format!("result {index} is {what}, found {}", type_text(ty))
         });
     }

@@ -274,7 +274,7 @@ impl Maker {
             26 => self.topk(&v),
             27 => self.select_and_scatter(&v),
             28 => self.ragged_dot(&v),
-            29 => self.handed_on(&v),
+            29 => self.forwarding_operation(&v),
             30 => self.size_of(&v),
             31 => self.scan(&v),
             32 => self.call(&v),

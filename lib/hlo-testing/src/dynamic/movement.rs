@@ -194,7 +194,7 @@ impl Maker {
     }
 
     /// Adds an operation that returns its operand under another name.
-    pub(super) fn handed_on(&mut self, v: &Value) -> Option<()> {
+    pub(super) fn forwarding_operation(&mut self, v: &Value) -> Option<()> {
         let of = shape(&v.dims);
         let name = &v.name;
         match self.numbers.below(4) {

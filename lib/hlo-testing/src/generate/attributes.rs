@@ -7,7 +7,7 @@ use crate::Numbers;
 use hlo_ir::Opcode;
 
 /// Adds random attributes to instructions.
-pub(super) fn decorate(program: &mut Program, numbers: &mut Numbers) {
+pub(super) fn add_random_attributes(program: &mut Program, numbers: &mut Numbers) {
     let frames = if program.tables.is_empty() { 0 } else { super::header::FRAMES };
     let last = program.computations.len().saturating_sub(1);
     for (n, computation) in program.computations.iter_mut().enumerate() {

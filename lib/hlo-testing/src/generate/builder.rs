@@ -379,7 +379,7 @@ impl Generator {
             header::add(&mut program, options, &mut self.numbers);
         }
         if options.decorated {
-            attributes::decorate(&mut program, &mut self.numbers);
+            attributes::add_random_attributes(&mut program, &mut self.numbers);
         }
         program
     }

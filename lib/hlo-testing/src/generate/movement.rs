@@ -18,7 +18,7 @@ impl Generator {
             Opcode::Pad => self.pad(),
             Opcode::Copy => {
                 let x = self.array_of(|_| true, 0, 4);
-                self.copy_of_anything(x)
+                self.random_copy(x)
             }
             Opcode::BitcastConvert => {
                 let x = self.array_of(|_| true, 0, 4);
@@ -152,7 +152,7 @@ impl Generator {
         self.value(&Array::new(element, &[]).into())
     }
 
-    fn copy_of_anything(&mut self, x: usize) -> usize {
+    fn random_copy(&mut self, x: usize) -> usize {
         let all = self.lines().len();
         let other = self.numbers.below(all);
         let plain = self.ty(other).leaves().iter().all(|t| t.as_array().is_some());

@@ -77,7 +77,7 @@ pub fn rebuild(original: &Module) -> Result<Module, String> {
             ));
         };
         let of = built.entry();
-        let (found, wanted) = (essence(&built, made, of), expected(original, i, of));
+        let (found, wanted) = (normalized_operation(&built, made, of), expected(original, i, of));
         let is_tuple = matches!(original[i].op, Op::Constant(_)) && original[i].shape.is_tuple();
         let counts = (built[made].operands.len(), original[i].operands.len());
         if counts.0 != counts.1 && !is_tuple {
@@ -104,7 +104,7 @@ fn operands_first(module: &Module) -> Vec<InstrId> {
 
 /// Returns the operation and the shape of an instruction, without names and with all computation ids
 /// replaced.
-fn essence(module: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
+fn normalized_operation(module: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
     let mut op = module[id].op.clone();
     if let Some(attrs) = op.attrs_mut() {
         attrs.for_each_computation_mut(&mut |c| *c = any);
@@ -115,7 +115,7 @@ fn essence(module: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
 /// Returns the expected result of rebuilding an instruction.
 fn expected(original: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
     let instruction = &original[id];
-    let (op, shape) = essence(original, id, any);
+    let (op, shape) = normalized_operation(original, id, any);
     match op {
         Op::Broadcast(_) if shape.compatible(&original[instruction.operands[0]].shape) => (Op::Copy, shape),
         Op::Constant(_) if shape.is_tuple() => (Op::Tuple, shape),

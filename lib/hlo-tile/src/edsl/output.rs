@@ -157,7 +157,7 @@ impl<'b> TensorOutput<'b> {
         let _line = builder.line_scope(at);
         let made = self.check(written.as_ref()).and_then(|()| self.contract(written));
         let (value, warnings) = made.unwrap_or_else(|error| (builder.reject(error), Vec::new()));
-        (value, warnings.into_iter().map(|d| unplaced(d).note(format!("at {at}"))).collect())
+        (value, warnings.into_iter().map(|d| without_labels(d).note(format!("at {at}"))).collect())
     }
 
     fn check(&self, written: Option<&WrittenElements<'b>>) -> Result<(), Diag> {
@@ -215,13 +215,13 @@ impl<'b> TensorOutput<'b> {
             default: self.default.map(|value| (value, span)),
             span,
         };
-        contract(self.builder, contraction, &names).map_err(unplaced)
+        contract(self.builder, contraction, &names).map_err(without_labels)
     }
 }
 
 /// Removes the labels of a diagnostic, which refer to spans in a text. The message of the first label becomes
 /// a note.
-fn unplaced(mut diag: Diag) -> Diag {
+fn without_labels(mut diag: Diag) -> Diag {
     let labels = std::mem::take(&mut diag.labels);
     if let Some(label) = labels.into_iter().find(|l| !l.message.is_empty()) {
         diag.notes.insert(0, label.message);

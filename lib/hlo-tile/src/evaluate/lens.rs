@@ -47,7 +47,7 @@ impl Lens {
     ///
     /// # Errors
     /// Returns an error if the tensor has a different number of dimensions.
-    fn seen<'b>(&self, tensor: Hlo<'b>, rank: usize, span: Span) -> Result<Hlo<'b>, Diag> {
+    fn reordered<'b>(&self, tensor: Hlo<'b>, rank: usize, span: Span) -> Result<Hlo<'b>, Diag> {
         let dims: Vec<i64> = self.dims.iter().map(|&d| d as i64).collect();
         transposed(tensor, rank, &dims, span)
     }
@@ -92,7 +92,7 @@ pub(super) fn lens<'b>(source: &Placed<'b>, target: &Placed<'b>, span: Span) -> 
 
 impl<'b> Evaluator<'b, '_> {
     /// Evaluates `tensor.use(lens)`.
-    pub(super) fn seen(
+    pub(super) fn reordered(
         &mut self,
         base: &Value<'b>,
         place: Span,
@@ -103,6 +103,6 @@ impl<'b> Evaluator<'b, '_> {
         };
         let tensor = self.tensor(base, place)?;
         let rank = self.shape_of(tensor, place)?.rank();
-        Ok(Value::Tensor(of.seen(tensor, rank, lens.1)?))
+        Ok(Value::Tensor(of.reordered(tensor, rank, lens.1)?))
     }
 }

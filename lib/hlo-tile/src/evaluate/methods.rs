@@ -42,16 +42,16 @@ impl<'b> Evaluator<'b, '_> {
             }
             Value::Tensor(_) | Value::Output(_) if name == "use" => {
                 let mut given = positional(name, &["lens"], arguments, span)?;
-                return self.seen(&base, place, &given.required(0));
+                return self.reordered(&base, place, &given.required(0));
             }
             Value::Output(output) if OF_OUTPUTS.contains(&name) => {
                 let output = output.clone();
-                self.told(&output, name, arguments, span)?;
+                self.set_options(&output, name, arguments, span)?;
                 return Ok(Value::Nothing);
             }
             Value::Contraction(output) if OF_OUTPUTS.contains(&name) => {
                 let output = output.clone();
-                self.told(&output, name, arguments, span)?;
+                self.set_options(&output, name, arguments, span)?;
                 return Ok(base);
             }
             Value::Contraction(output) if OF_CONTRACTIONS.contains(&name) => {
@@ -123,7 +123,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// Sets constraints, defaults and hints of an output.
-    fn told(
+    fn set_options(
         &mut self,
         output: &Rc<Output<'b>>,
         name: &str,

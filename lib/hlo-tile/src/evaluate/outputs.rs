@@ -117,7 +117,7 @@ impl<'b> Evaluator<'b, '_> {
             _ => d,
         })?;
         if let Err(errors) = tensor.shape() {
-            return Err(unmade(&errors, written.span));
+            return Err(contraction_error(&errors, written.span));
         }
         self.warnings.extend(warnings);
         if let Some((lens, span)) = &state.lens {
@@ -314,7 +314,7 @@ impl<'b> Evaluator<'b, '_> {
 }
 
 /// Returns the error for a contraction that the builder rejected.
-fn unmade(errors: &BuildErrors, span: Span) -> Diag {
+fn contraction_error(errors: &BuildErrors, span: Span) -> Diag {
     // The last error is the new one. The builder may have earlier errors.
     match errors.diags().last() {
         None => Diag::error("the contraction could not be made").at(span, ""),

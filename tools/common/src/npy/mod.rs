@@ -41,7 +41,7 @@ impl Dtype {
     }
 
     /// Whether an array of this type can store elements of the HLO type.
-    fn holds(self, ty: ElementType) -> bool {
+    fn can_store(self, ty: ElementType) -> bool {
         let kind_fits = match native_kind(ty) {
             Some(kind) => kind == self.kind,
             None => match self.kind {
@@ -90,8 +90,8 @@ fn native_kind(ty: ElementType) -> Option<char> {
 fn element_type(dtype: Dtype) -> Option<(ElementType, bool)> {
     let all = ElementType::ALL.iter().copied();
     let native = all.clone().find(|&ty| Dtype::of(ty) == dtype && native_kind(ty).is_some());
-    let ty = native.or_else(|| all.clone().find(|&ty| dtype.holds(ty)))?;
-    let is_raw = all.clone().any(|other| native_kind(other).is_none() && dtype.holds(other));
+    let ty = native.or_else(|| all.clone().find(|&ty| dtype.can_store(ty)))?;
+    let is_raw = all.clone().any(|other| native_kind(other).is_none() && dtype.can_store(other));
     Some((ty, is_raw))
 }
 
@@ -152,7 +152,8 @@ impl Header {
     }
 
     fn matches(&self, shape: &ArrayShape) -> bool {
-        self.dtype.holds(shape.element_type) && self.sizes().is_some_and(|sizes| shape.accepts_sizes(&sizes))
+        self.dtype.can_store(shape.element_type)
+            && self.sizes().is_some_and(|sizes| shape.accepts_sizes(&sizes))
     }
 
     fn sizes(&self) -> Option<Dims> {
@@ -281,7 +282,7 @@ impl Header {
         let ty = shape.element_type;
         match self.sizes().filter(|_| self.matches(shape)) {
             Some(sizes) => Ok(shape.with_sizes(&sizes)),
-            None if !self.dtype.holds(ty) && native_kind(ty).is_none() => Err(format!(
+            None if !self.dtype.can_store(ty) && native_kind(ty).is_none() => Err(format!(
                 "{shape} is expected, the file has {self} ({ty} is read from its raw bits as {})",
                 Dtype::of(ty)
             )),

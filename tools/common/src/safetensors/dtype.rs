@@ -64,7 +64,7 @@ impl Dtype {
     }
 
     /// Whether a tensor of this type can store elements of the HLO type.
-    pub fn holds(self, ty: ElementType) -> bool {
+    pub fn can_store(self, ty: ElementType) -> bool {
         self.element_type == ty || is_raw(ty) && self.element_type == ElementType::U8
     }
 

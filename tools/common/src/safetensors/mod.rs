@@ -65,14 +65,14 @@ impl Safetensors {
     /// Elements of 6 bits are an error, because the format does not define their packing.
     pub fn read(&self, tensor: &Tensor, shape: &ArrayShape) -> Result<Literal, String> {
         let ty = shape.element_type;
-        if tensor.dtype.bits() == 6 && tensor.dtype.holds(ty) {
+        if tensor.dtype.bits() == 6 && tensor.dtype.can_store(ty) {
             return Err(format!("how {} is packed is not defined: {ty} is read from U8", tensor.dtype));
         }
         let sizes: Option<Dims> = tensor.dims.iter().map(|&size| i64::try_from(size).ok()).collect();
-        let sizes = sizes.filter(|sizes| tensor.dtype.holds(ty) && shape.accepts_sizes(sizes));
+        let sizes = sizes.filter(|sizes| tensor.dtype.can_store(ty) && shape.accepts_sizes(sizes));
         let Some(sizes) = sizes else {
             let mut message = format!("{shape} is expected, the file has {tensor}");
-            if dtype::is_raw(ty) && !tensor.dtype.holds(ty) {
+            if dtype::is_raw(ty) && !tensor.dtype.can_store(ty) {
                 message.push_str(&format!(" ({ty} is read from its raw bits as U8)"));
             }
             return Err(message);

@@ -1,7 +1,7 @@
 //! Formatting: the document as `hlo-opt --format` writes it.
 
 use super::Source;
-use crate::server::{Answer, refuse};
+use crate::server::{Answer, request_error};
 use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
 use hlo_tools_common::split;
 
@@ -15,11 +15,11 @@ pub fn formatted(d: &Source) -> Answer<Option<String>> {
     let options = FormatOptions { split: true, ..FormatOptions::default() };
     match format_text(text, &options) {
         Ok(Formatted { text: new, .. }) if is_same(text, &new) => Ok(Some(new)),
-        Ok(_) => Err(refuse("not formatted: the printed module is not the same, a defect in hlo-lsp")),
+        Ok(_) => Err(request_error("not formatted: the printed module is not the same, a defect in hlo-lsp")),
         Err(Unformatted::Errors(_)) => Ok(None),
         Err(Unformatted::Comment(comment)) => {
             let line = d.text.position(comment.start as usize).line + 1;
-            Err(refuse(format!("not formatted: the comment in line {line} would be lost")))
+            Err(request_error(format!("not formatted: the comment in line {line} would be lost")))
         }
     }
 }

@@ -3,10 +3,10 @@
 use super::Source;
 use super::index::Symbol;
 use super::navigate::symbol_at;
-use crate::server::{Answer, refuse};
+use crate::server::{Answer, request_error};
 
 /// Returns the reason why a name is not valid, or `None` if it is.
-fn objection(name: &str) -> Option<String> {
+fn invalid_name_reason(name: &str) -> Option<String> {
     let mut chars = name.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if !starts || !chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
@@ -26,10 +26,10 @@ fn objection(name: &str) -> Option<String> {
 pub fn renamed(d: &Source, offset: usize, new: &str) -> Answer<String> {
     let new = new.strip_prefix('%').unwrap_or(new);
     let Some((part, symbol, _)) = symbol_at(d, offset) else {
-        return Err(refuse("there is no instruction and no computation here"));
+        return Err(request_error("there is no instruction and no computation here"));
     };
-    if let Some(why) = objection(new) {
-        return Err(refuse(why));
+    if let Some(why) = invalid_name_reason(new) {
+        return Err(request_error(why));
     }
     let text = d.text_of(part);
     let taken = match symbol {
@@ -47,7 +47,7 @@ pub fn renamed(d: &Source, offset: usize, new: &str) -> Answer<String> {
             Symbol::Instruction(_) => "an instruction of this computation",
             Symbol::Computation(_) => "a computation",
         };
-        return Err(refuse(format!("`{new}` is {what} already, in line {line}")));
+        return Err(request_error(format!("`{new}` is {what} already, in line {line}")));
     }
     Ok(new.to_owned())
 }
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn names() {
         for good in ["a", "_", "x.1", "add-2", "__xla_x", "F32"] {
-            assert_eq!(objection(good), None);
+            assert_eq!(invalid_name_reason(good), None);
         }
         for bad in ["", "1", "a b", "é", "a=", "f32", "ROOT", "__x", "-a", "%%a", "token"] {
-            assert!(objection(bad).is_some(), "{bad}");
+            assert!(invalid_name_reason(bad).is_some(), "{bad}");
         }
     }
 }

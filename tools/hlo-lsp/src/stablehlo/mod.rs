@@ -8,7 +8,7 @@ use crate::check::{PartDiagnostic, modules};
 use crate::facts::Facts;
 use crate::language::{Definition, Occurrence, Reading};
 use crate::semantic::Word;
-use crate::server::{Answer, refuse};
+use crate::server::{Answer, request_error};
 use crate::symbols::{shortened, symbol};
 use crate::text::Text;
 use hlo_forms::{Form, Opened};
@@ -103,19 +103,21 @@ impl Reading for Source {
 
     fn renamed(&self, at: usize, new: &str) -> Answer<String> {
         let Some(place) = self.defined(at) else {
-            return Err(refuse("there is no name of this file here"));
+            return Err(request_error("there is no name of this file here"));
         };
         let mark = &self.at(&place)[..1];
         let bare = new.strip_prefix(mark).unwrap_or(new);
         if bare.is_empty() || !bare.chars().all(is_name) || bare.ends_with('-') {
-            return Err(refuse(format!("`{new}` is no name: it is letters, digits and `_`, `$`, `.`, `-`")));
+            return Err(request_error(format!(
+                "`{new}` is no name: it is letters, digits and `_`, `$`, `.`, `-`"
+            )));
         }
         let name = format!("{mark}{bare}");
         let same = self.outline().tokens.iter().find(|t| self.at(&t.range) == name && t.range != place);
         match same.filter(|_| name != self.at(&place)) {
             Some(other) => {
                 let line = self.text.position(other.range.start).line + 1;
-                Err(refuse(format!("`{name}` is the name of something else already, in line {line}")))
+                Err(request_error(format!("`{name}` is the name of something else already, in line {line}")))
             }
             None => Ok(name),
         }
@@ -159,7 +161,7 @@ impl Reading for Source {
         let source = self.text.as_str();
         if let Some(comment) = self.outline().tokens.iter().find(|t| t.kind == Kind::Comment) {
             let line = self.text.position(comment.range.start).line + 1;
-            return Err(refuse(format!("not formatted: the comment in line {line} would be lost")));
+            return Err(request_error(format!("not formatted: the comment in line {line} would be lost")));
         }
         Ok(text::parse(source).ok().map(|tree| text::print(&tree)))
     }

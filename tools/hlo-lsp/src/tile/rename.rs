@@ -2,28 +2,28 @@
 
 use super::Source;
 use super::outline::{Role, Symbol, Word};
-use crate::server::{Answer, refuse};
+use crate::server::{Answer, request_error};
 
 /// Returns the text for renaming the item at an offset to `new`.
 pub fn renamed(d: &Source, at: usize, new: &str) -> Answer<String> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let symbol = outline.word_at(at).and_then(|word| outline.symbol(text, word));
     let Some(symbol) = symbol else {
-        return Err(refuse("there is no name of this file here"));
+        return Err(request_error("there is no name of this file here"));
     };
     if !hlo_tile::is_name(new) {
         let form = "a letter or `_`, then letters, digits and `_`, and no word of the language";
-        return Err(refuse(format!("`{new}` is no name: it is {form}")));
+        return Err(request_error(format!("`{new}` is no name: it is {form}")));
     }
     let definition = outline.word_at(at).and_then(|word| outline.definition(text, word));
     if definition.is_some_and(|w| w.role == Role::Import) {
-        return Err(refuse("this name is imported: another file defines it"));
+        return Err(request_error("this name is imported: another file defines it"));
     }
     let (Symbol::Global(old) | Symbol::Local(_, old)) = symbol;
     if new != old
         && let Some((other, what)) = taken(d, symbol, new)
     {
-        return Err(refuse(format!("`{new}` is {what} already, in line {}", d.line(other.span))));
+        return Err(request_error(format!("`{new}` is {what} already, in line {}", d.line(other.span))));
     }
     Ok(new.to_owned())
 }

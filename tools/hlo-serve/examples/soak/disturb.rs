@@ -18,7 +18,7 @@ use tonic::transport::Endpoint;
 use tonic::{Code, Request};
 
 /// Holds memory and runs an endless program until it is killed.
-pub fn victim(address: &str) -> Outcome<()> {
+pub fn run_until_killed(address: &str) -> Outcome<()> {
     let client = RemoteClient::connect(address)?;
     let value = Literal::try_zeros(&Shape::array(ElementType::F32, [1 << 20])).ok_or("no memory")?;
     let _held = [(); 4].map(|()| client.buffer_from_literal(&value, value.shape()));
@@ -77,7 +77,7 @@ pub fn send_nonsense(address: &str, report: &Report, over: &AtomicBool, mut rand
 }
 
 /// Sends messages that are too large, and arrays that never become complete.
-pub fn be_slow(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
+pub fn send_slowly(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         report.check(false, || "no runtime".to_string());
         return;

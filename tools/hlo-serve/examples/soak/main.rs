@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match (&cli.server, &cli.victim) {
         (Some(address), _) => server::serve(address, cli.clients),
-        (_, Some(address)) => disturb::victim(address),
+        (_, Some(address)) => disturb::run_until_killed(address),
         _ => soak(&cli),
     };
     match outcome {
@@ -143,7 +143,7 @@ fn load(
                 12 => hostile::hold_connections(&address, &over, random),
                 13 => disturb::kill_clients(&address, &report, &over, random),
                 14 => disturb::send_nonsense(&address, &report, &over, random),
-                15 => disturb::be_slow(&address, &report, &over, random),
+                15 => disturb::send_slowly(&address, &report, &over, random),
                 _ => work::client(&address, &report, &over, random),
             })
         })

@@ -82,7 +82,7 @@ fn session(address: &str, report: &Report, over: &AtomicBool, random: &mut Rando
             1 => too_much(&client, report)?,
             2 => too_long(&client, report, random)?,
             3 => stopped(&client, report, random)?,
-            4 => there_and_back(&client, report, random)?,
+            4 => round_trip(&client, report, random)?,
             5 => interpreted(&client, report, random)?,
             _ => small(&client, report, random)?,
         }
@@ -128,7 +128,7 @@ fn interpreted(client: &RemoteClient, report: &Report, random: &mut Random) -> R
     Ok(())
 }
 
-fn there_and_back(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<(), Error> {
+fn round_trip(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<(), Error> {
     let n = 1 + random.below(2 << 20) as usize;
     let first = random.below(1 << 20) as f32;
     let value = vector(&(0..n).map(|i| first + (i % 4096) as f32).collect::<Vec<_>>());

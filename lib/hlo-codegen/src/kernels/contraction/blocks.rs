@@ -68,7 +68,7 @@ impl Search<'_> {
             (0..outputs).filter(|&d| d != cut).map(|d| self.strips[d].clone()).collect();
         strips.push(Strip { index: number.clone(), size: (length + size - 1) / size });
         let (along, mut across): (Vec<usize>, Vec<usize>) =
-            (outputs..self.strips.len()).partition(|&n| self.lies_together(n));
+            (outputs..self.strips.len()).partition(|&n| self.is_contiguous(n));
         across.sort_by_key(|&n| self.strips[n].size);
         strips.extend(across.into_iter().chain(along).map(|n| self.strips[n].clone()));
         strips.push(self.strips[cut].clone());
@@ -80,7 +80,7 @@ impl Search<'_> {
         let Interval { low, high } = loops.nest.levels()[last].range();
         let element = loops.nest.in_variables(&element);
         let goes_along = |position: &Affine| position.coefficients[last].saturating_abs() <= 1;
-        let trips = (loops.nest.outer()..last).map(|level| loops.nest.trips(level).high);
+        let trips = (loops.nest.outer()..last).map(|level| loops.nest.trip_count_bounds(level).high);
         let values = trips.fold(1, i64::saturating_mul);
         let makes_vectors = last >= loops.nest.outer()
             && element.coefficients[last].saturating_abs() == 1
@@ -102,7 +102,7 @@ impl Search<'_> {
     }
 
     /// Returns whether a strip belongs to an operand's dimension whose elements are contiguous.
-    fn lies_together(&self, strip: usize) -> bool {
+    fn is_contiguous(&self, strip: usize) -> bool {
         let strides = self.memory.operands.iter().flatten();
         strides.into_iter().nth(strip - self.contraction.output.len()).is_some_and(|&stride| stride == 1)
     }
@@ -126,9 +126,9 @@ impl<'c> Writer<'_, '_, 'c> {
             flag(element, false);
             Ok::<_, hlo_plan::Refusal>(())
         })?;
-        self.through(0, variables, &|variables| {
+        self.emit_inner_loops(0, variables, &|variables| {
             let element = self.at(&blocks.element, variables);
-            let value = self.plan.taken_apart(b, self.value(&self.positions(variables), None)?);
+            let value = self.plan.aggregated_parts(b, self.value(&self.positions(variables), None)?);
             let before = self.parts_at(values, element);
             self.set(values, element, self.plan.aggregated(b, &before, &value, FastMath::None)?);
             flag(element, true);
@@ -149,12 +149,17 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 
     /// Emits the inner loops from `depth` on.
-    fn through(&self, depth: usize, variables: &mut Vec<V<'c>>, body: &dyn Fn(&[V<'c>]) -> Done) -> Done {
+    fn emit_inner_loops(
+        &self,
+        depth: usize,
+        variables: &mut Vec<V<'c>>,
+        body: &dyn Fn(&[V<'c>]) -> Done,
+    ) -> Done {
         let Some(&variable) = self.loops.inner.get(depth) else { return body(variables) };
         let [lower, end] = self.bounds(&self.loops.nest, variable, variables);
         self.b.for_loop(lower, end, 1, |x| {
             variables[variable] = x;
-            self.through(depth + 1, variables, body)
+            self.emit_inner_loops(depth + 1, variables, body)
         })
     }
 }

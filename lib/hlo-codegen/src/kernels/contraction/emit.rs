@@ -266,7 +266,7 @@ impl<'c> Writer<'_, '_, 'c> {
     ) -> Done {
         let Some(&variable) = self.loops.inner.get(depth) else {
             let value = self.value(&self.positions(variables), None)?;
-            let value = self.plan.taken_apart(self.b, value);
+            let value = self.plan.aggregated_parts(self.b, value);
             *parts = Some(match parts {
                 Some(before) => self.plan.aggregated(self.b, before, &value, FastMath::None)?,
                 None => value,
@@ -286,8 +286,8 @@ impl<'c> Writer<'_, '_, 'c> {
         let b = self.b;
         let at = self.at(&self.loops.output, variables);
         let Accumulators { values, any, .. } = strip.accumulators;
-        let always =
-            self.plan.covers || self.loops.inner.iter().all(|&variable| strip.nest.trips(variable).low > 0);
+        let always = self.plan.covers
+            || self.loops.inner.iter().all(|&variable| strip.nest.trip_count_bounds(variable).low > 0);
         self.fill(strip, values)?;
         if !always {
             elem::store(b, ElementType::Pred, *any, b.index(0), Elem::One(b.const_bool(false)));
@@ -356,7 +356,7 @@ impl<'c> Writer<'_, '_, 'c> {
     /// this loop.
     fn block(&self, strip: &Strip<'_, 'c>, depth: usize) -> Option<i64> {
         let most = if strip.lanes > 1 { STRIP_BLOCK_VALUES } else { BLOCK_VALUES };
-        let trips = |&variable: &usize| strip.nest.trips(variable).high;
+        let trips = |&variable: &usize| strip.nest.trip_count_bounds(variable).high;
         let inside =
             self.loops.inner[depth + 1..].iter().map(trips).fold(1i64, |n, trips| n.saturating_mul(trips));
         let here = trips(&self.loops.inner[depth]);
@@ -373,7 +373,7 @@ impl<'c> Writer<'_, '_, 'c> {
         };
         self.lanes(strip, true, |lane| {
             let value = self.value(&positions, several.then_some(lane))?;
-            self.aggregate(to, lane, &self.plan.taken_apart(self.b, value), fast)
+            self.aggregate(to, lane, &self.plan.aggregated_parts(self.b, value), fast)
         })
     }
 

@@ -162,7 +162,7 @@ impl Loops {
         for innermost in search.order.clone().into_iter().rev() {
             // If elements are only moved or combined one by one, only the memory order of the result matters.
             for mut candidate in search.ending_in(innermost)?.into_iter().filter(|c| !c.inner.is_empty()) {
-                let found = candidate.look_inside(lanes.min(MAX_LANES));
+                let found = candidate.choose_element_strategy(lanes.min(MAX_LANES));
                 if found > worth {
                     (best, worth) = (candidate, found);
                 }
@@ -187,7 +187,7 @@ impl Loops {
     /// Decides how most elements are computed along the innermost loop of the result, in strips of at most
     /// `most` elements. Returns the benefit for vectorisation, approximately the number of elements of a
     /// vector.
-    fn look_inside(&mut self, most: i64) -> i64 {
+    fn choose_element_strategy(&mut self, most: i64) -> i64 {
         let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return 0 };
         let steps = |nest: &Nest| {
             let range = nest.levels()[innermost].range();
@@ -202,7 +202,7 @@ impl Loops {
         let inner = &interior.levels()[self.nest.outer()..];
         let is_small = inner.iter().all(Level::is_constant)
             && (self.nest.outer()..interior.levels().len())
-                .try_fold(1i64, |n, level| n.checked_mul(interior.trips(level).high))
+                .try_fold(1i64, |n, level| n.checked_mul(interior.trip_count_bounds(level).high))
                 .is_some_and(|points| points <= MAX_UNROLLED);
         let (inside, worth) = match farthest {
             // LLVM can vectorise accesses with a small stride.
@@ -349,7 +349,7 @@ fn inner_order(nest: &Nest, operands: &[Affine]) -> Vec<usize> {
             _ => 8,
         });
         // A loop of few steps is not worth vectorising.
-        far.sum::<i64>() + if nest.trips(variable).high < 8 { 4 } else { 0 }
+        far.sum::<i64>() + if nest.trip_count_bounds(variable).high < 8 { 4 } else { 0 }
     };
     let best = order.iter().copied().rev().filter(|&v| is_free(v)).min_by_key(|&v| distance(v));
     if let Some(best) = best {

@@ -79,22 +79,22 @@ impl Plan<'_> {
         if self.is_float_extremum() {
             let [signed, unsigned] = [self.parts()[0], self.parts()[1]];
             return vec![
-                elem::constant(b, signed, &least(signed)),
+                elem::constant(b, signed, &lowest_value(signed)),
                 elem::constant(b, unsigned, &greatest(unsigned)),
-                elem::constant(b, unsigned, &least(unsigned)),
+                elem::constant(b, unsigned, &lowest_value(unsigned)),
             ];
         }
         let bytes = match self.contraction.aggregation {
             Aggregation::Sum | Aggregation::Assign => Vec::new(),
             Aggregation::Product => one(ty.real_type()),
-            Aggregation::Max => least(ty),
+            Aggregation::Max => lowest_value(ty),
             Aggregation::Min => greatest(ty),
         };
         vec![elem::constant(b, ty, &bytes)]
     }
 
     /// Converts a value to the parts that are aggregated.
-    pub fn taken_apart<'c>(&self, b: &Builder<'c>, value: Elem<'c>) -> Vec<Elem<'c>> {
+    pub fn aggregated_parts<'c>(&self, b: &Builder<'c>, value: Elem<'c>) -> Vec<Elem<'c>> {
         match value {
             Elem::One(v) if self.is_float_extremum() => {
                 vec![Elem::One(elem::to_bits(b, self.work_type(), v).v); 3]
@@ -169,7 +169,7 @@ fn one(ty: ElementType) -> Vec<u8> {
     }
 }
 
-fn least(ty: ElementType) -> Vec<u8> {
+fn lowest_value(ty: ElementType) -> Vec<u8> {
     if ty.is_signed_integer() { (1u64 << (ty.bit_width() - 1)).to_le_bytes().to_vec() } else { Vec::new() }
 }
 

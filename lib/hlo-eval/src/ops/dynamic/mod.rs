@@ -24,7 +24,7 @@ use rule::{Place, Sizes, rule};
 pub(super) use sizes::{dynamic_reshape, get_dimension_size, set_dimension_size};
 
 /// Checks whether an operand's sizes differ from the declared ones, or the result is dynamic.
-pub(crate) fn is_involved<'a>(
+pub(crate) fn has_dynamic_sizes<'a>(
     module: &Module,
     instr: &Instruction,
     operands: impl Iterator<Item = &'a Literal>,

@@ -86,7 +86,7 @@ impl Lanes {
                 if skip.contains(&true) {
                     machine.keep_parameters(skip)?;
                 }
-                machine.feed_back();
+                machine.move_results_to_parameters();
             }
             None => ev.charge(2 * lanes)?,
         }

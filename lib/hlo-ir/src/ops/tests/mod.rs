@@ -56,7 +56,7 @@ impl Resolver for Names<'_> {
         Ok((shape(&text[..end]), end))
     }
     fn literal(&self, _: &str, base: usize) -> Result<(Literal, usize), AttrError> {
-        Err(AttrError::says(Span::new(base, base), "no literals in these tests".into()))
+        Err(AttrError::with_message(Span::new(base, base), "no literals in these tests".into()))
     }
     fn check_module(&self, _: &str) -> Result<(), String> {
         Err("no modules in these tests".into())

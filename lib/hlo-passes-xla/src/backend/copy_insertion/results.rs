@@ -79,7 +79,7 @@ impl Results {
     /// Checks whether a leaf needs no copy.
     fn may_stay(&self, module: &Module, values: &Values, n: usize) -> bool {
         let value = self.leaves[n];
-        let own = self.count.get(&value) == Some(&1) && values.is_made(value);
+        let own = self.count.get(&value) == Some(&1) && values.is_defined_here(value);
         let Some(destination) = self.destinations[n] else { return own };
         if value == destination {
             return self.keeps_destinations;
@@ -87,11 +87,11 @@ impl Results {
         if !own || values.in_result(destination) {
             return false;
         }
-        let maker = values.maker(value);
+        let maker = values.defining_instruction(value);
         let before = values.before(module, maker, values.readers(destination));
         values.readers(destination).iter().all(|&r| {
             if r == maker {
-                is_made_in_place(module, value, destination, values)
+                may_write_in_place(module, value, destination, values)
             } else {
                 before.contains(&r)
             }
@@ -100,8 +100,8 @@ impl Results {
 }
 
 /// Checks whether the instruction that makes `result` may write it to the memory of `value`, which it reads.
-fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Values) -> bool {
-    let (maker, leaf) = (values.maker(result), values.leaf(result));
+fn may_write_in_place(module: &Module, result: usize, value: usize, values: &Values) -> bool {
+    let (maker, leaf) = (values.defining_instruction(result), values.leaf(result));
     if let Op::While(_) = module[maker].op {
         let initial = module[maker].operands.first().map_or(&[][..], |&init| values.leaves(init));
         return initial.get(leaf) == Some(&value);
@@ -142,8 +142,10 @@ fn order_copies(module: &mut Module, computation: ComputationId, results: &Resul
     let root = module[computation].root();
     let values = Values::of(module, computation, true);
     // The copy for each leaf of the result.
-    let copies: HashMap<usize, InstrId> =
-        (0..flags.len()).filter(|&n| flags[n]).map(|n| (n, values.maker(values.leaves(root)[n]))).collect();
+    let copies: HashMap<usize, InstrId> = (0..flags.len())
+        .filter(|&n| flags[n])
+        .map(|n| (n, values.defining_instruction(values.leaves(root)[n])))
+        .collect();
     let parameters: Vec<(usize, usize)> = results
         .destinations
         .iter()

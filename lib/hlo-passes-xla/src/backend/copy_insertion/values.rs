@@ -90,7 +90,7 @@ impl Values {
     }
 
     /// Returns the instruction that makes a value.
-    pub(super) fn maker(&self, value: usize) -> InstrId {
+    pub(super) fn defining_instruction(&self, value: usize) -> InstrId {
         self.buffers.list()[value].instruction
     }
 
@@ -114,7 +114,7 @@ impl Values {
     }
 
     /// Checks whether the computation makes the value.
-    pub(super) fn is_made(&self, value: usize) -> bool {
+    pub(super) fn is_defined_here(&self, value: usize) -> bool {
         self.buffers.list()[value].kind == BufferKind::Temporary
     }
 

@@ -37,7 +37,7 @@ pub(super) fn best(
         let Some(cost) = cost(module, id) else { continue };
         let Some(users) = late_users(module, here, &at, id, n, position) else { continue };
         let Some(&first) = users.first().and_then(|u| at.get(u)) else { continue };
-        let freed = buffer.bytes.saturating_sub(kept_longer(module, here, id, position, first));
+        let freed = buffer.bytes.saturating_sub(additional_live_bytes(module, here, id, position, first));
         let key = (cost, Reverse(freed), life.start);
         if freed > 0 {
             found.push((key, Candidate { instruction: id, users }));
@@ -103,7 +103,13 @@ fn late_users(
 }
 
 /// Returns the number of bytes that are live at the position only because the value is recomputed at `later`.
-fn kept_longer(module: &Module, here: &Liveness, id: InstrId, position: usize, later: usize) -> u64 {
+fn additional_live_bytes(
+    module: &Module,
+    here: &Liveness,
+    id: InstrId,
+    position: usize,
+    later: usize,
+) -> u64 {
     let mut bytes = 0u64;
     let mut leaves: Vec<usize> =
         module[id].operands.iter().flat_map(|&o| here.buffers.leaves(o)).copied().collect();

@@ -18,7 +18,7 @@ impl Legalizer {
             return Ok(false);
         };
         let shapes = CopyShapes { before: before.clone(), after: after.clone() };
-        let Some(way) = self.way(module, copy, shapes)? else { return Ok(false) };
+        let Some(way) = self.copy_path(module, copy, shapes)? else { return Ok(false) };
         for (at, shapes) in way {
             self.pass(module, copy.0, at, &shapes)?;
         }
@@ -30,7 +30,7 @@ impl Legalizer {
 
     /// Returns all places on the path of a copy down. Each comes with the shapes of the copy's operand and
     /// result if the copy runs after it.
-    fn way(
+    fn copy_path(
         &self,
         module: &Module,
         copy: ValueLocation,

@@ -113,7 +113,7 @@ impl Legalizer {
                 continue;
             }
             let name = module[copy.0].name.to_string();
-            if self.comes_back(module, copy.0) {
+            if self.returns_to_device(module, copy.0) {
                 if self.move_down(module, copy)? {
                     rewrites.made("move-down", &name);
                     changed = true;
@@ -170,7 +170,7 @@ impl Legalizer {
 
     /// Checks whether all values derived from a copy are moved to the device, without becoming a result or
     /// being used by a host computation first.
-    fn comes_back(&self, module: &Module, copy: InstrId) -> bool {
+    fn returns_to_device(&self, module: &Module, copy: InstrId) -> bool {
         let mut seen = HashSet::new();
         let mut work = vec![(copy, Vec::new())];
         while let Some(part) = work.pop() {

@@ -98,7 +98,7 @@ fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
     }
     let layout = module.entry_layout().map(|l| l.into_owned()).unwrap_or_default();
     check_moves(module)?;
-    if !asks(module, &layout) {
+    if !has_host_moves(module, &layout) {
         return Ok(false);
     }
     // If an error occurs, the module stays unchanged.
@@ -126,7 +126,7 @@ fn check_moves(module: &Module) -> Result<(), Diag> {
 /// Checks whether the pass has anything to do. This is the case if the module contains moves, or if the
 /// memory of an entry parameter differs from `entry_computation_layout`. It is also the case if the entry's
 /// result differs and the host computes asynchronously.
-fn asks(module: &Module, layout: &EntryLayout) -> bool {
+fn has_host_moves(module: &Module, layout: &EntryLayout) -> bool {
     let any = |of: fn(&Module, InstrId) -> bool| {
         module.computations().any(|c| module[c].instructions().iter().any(|&i| of(module, i)))
     };

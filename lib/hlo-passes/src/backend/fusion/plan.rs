@@ -140,8 +140,8 @@ impl Plan<'_> {
         if multi_output && self.try_further_root(&users, needed_outside, id) {
             return;
         }
-        let repeated = is_duplicable(self.module, &self.roles, id)
-            || !needed_outside && self.reads_nothing_new(id, &users);
+        let repeated =
+            is_duplicable(self.module, &self.roles, id) || !needed_outside && self.adds_no_reads(id, &users);
         let joined = !users.is_empty() && repeated && self.join_all(id);
         if needed_outside || !joined {
             self.start_cluster(id, role);
@@ -150,7 +150,7 @@ impl Plan<'_> {
 
     /// Checks whether a value is cheap and every cluster that uses it already reads its operands. Recomputing
     /// the value then costs less than reading it, and it needs no memory in between.
-    fn reads_nothing_new(&self, id: InstrId, users: &[ClusterId]) -> bool {
+    fn adds_no_reads(&self, id: InstrId, users: &[ClusterId]) -> bool {
         let is_read = |&o: &InstrId| {
             let others = self.module.users(o);
             let read_in = |&c: &ClusterId| others.iter().any(|&u| u != id && self.is_inside(u, c));

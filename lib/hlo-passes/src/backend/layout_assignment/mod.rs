@@ -44,7 +44,7 @@ pub use entry::choose_result_layouts;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use orders::{Order, order_of, same_in_memory};
-use places::{Place, Places, is_made_of_nothing};
+use places::{Place, Places, is_recomputable};
 use solve::Slot;
 use std::collections::HashSet;
 
@@ -195,7 +195,7 @@ fn asked_shape(
         let exact = is_exact && (array.is_static() || stated.is_some());
         // A dimension of size 1 at the use may be larger in this value, for example in the operand of a
         // slice.
-        let want = if exact { places.orders.order(slot + n) } else { places.orders.asked(slot + n) };
+        let want = if exact { places.orders.order(slot + n) } else { places.orders.group_order(slot + n) };
         if have == want || have.len() != want.len() {
             return None;
         }
@@ -235,7 +235,7 @@ fn in_layout(module: &mut Module, id: InstrId, asked: &Shape) -> InstrId {
     if renamed {
         return relaid_array(module, id, asked, Op::Bitcast);
     }
-    if !is_made_of_nothing(module, id) {
+    if !is_recomputable(module, id) {
         return relaid_array(module, id, asked, Op::Copy);
     }
     let name = module.unique_name(&module[id].name.clone());

@@ -33,8 +33,8 @@ impl Place {
         match self {
             Place::Operand(user, _) => {
                 let op = &module[user].op;
-                gives_layouts_on(op)
-                    || hands_layouts_on(op)
+                returns_first_operand(op)
+                    || has_callee_layouts(op)
                     || keeps_layouts(op)
                     || matches!(op, Op::Tuple | Op::CustomCall(_))
             }
@@ -102,7 +102,7 @@ impl Places {
         for (&c, order) in computations.iter().zip(&orders).filter(|(c, _)| !fixed.contains(c)) {
             places.runs = runs.get(&c).copied().unwrap_or(1);
             for &i in order {
-                places.ask(module, i);
+                places.add_constraints(module, i);
             }
             let outcome = places.outcomes[&c];
             places.use_at(module, Place::Root(c), outcome);
@@ -185,7 +185,7 @@ impl Places {
                     }
                 }
                 Op::GetTupleElement(_) | Op::Parameter(_) => {}
-                op if hands_layouts_on(op) || gives_layouts_on(op) => {}
+                op if has_callee_layouts(op) || returns_first_operand(op) => {}
                 // Only array results follow. The elements of a tuple result may not all be able to, so none
                 // of them does.
                 _ => {
@@ -201,7 +201,7 @@ impl Places {
     /// Fixes arrays to row-major order, except those whose order is already fixed.
     fn keep_row_major(&mut self, first: Slot, shape: &Shape) {
         for (n, array) in arrays(shape) {
-            if self.orders.kept(first + n).is_none() {
+            if self.orders.required_order(first + n).is_none() {
                 let order = row_major(array.rank());
                 self.orders.keep(first + n, order.clone(), order);
             }
@@ -227,7 +227,7 @@ impl Places {
         for c in module.computations() {
             for &i in module[c].instructions() {
                 let callees = module[i].op.called_computations();
-                if !hands_layouts_on(&module[i].op) {
+                if !has_callee_layouts(&module[i].op) {
                     opaque.extend(callees.iter().copied());
                 }
                 known.extend(callees);
@@ -253,7 +253,7 @@ impl Places {
         let Some(&from) = self.results.get(&value) else { return };
         let hub = self.hub(module, value, from);
         for (n, array) in arrays(&module[value].shape).filter(|(_, a)| has_orders(a)) {
-            self.orders.wish(self.copied_bytes(module, value, array), hub + n, first + n);
+            self.orders.prefer_same_order(self.copied_bytes(module, value, array), hub + n, first + n);
         }
         if place.is_exact(module) {
             self.follow_place(module, value, first, false);
@@ -274,7 +274,7 @@ impl Places {
         let hub = self.add(&module[value].shape);
         self.hubs.insert(value, hub);
         for (n, array) in arrays(&module[value].shape).filter(|(_, a)| has_orders(a)) {
-            self.orders.wish(self.copied_bytes(module, value, array), from + n, hub + n);
+            self.orders.prefer_same_order(self.copied_bytes(module, value, array), from + n, hub + n);
         }
         hub
     }
@@ -282,7 +282,7 @@ impl Places {
     /// Returns the cost of having an array of a value in a second order.
     fn copied_bytes(&self, module: &Module, value: InstrId, array: &ArrayShape) -> u64 {
         // Recomputing a value writes it but reads nothing.
-        let parts = if is_made_of_nothing(module, value) { 2 } else { 1 };
+        let parts = if is_recomputable(module, value) { 2 } else { 1 };
         self.each_run(array.byte_size() as u64 / parts)
     }
 
@@ -319,7 +319,7 @@ impl Places {
     }
 
     /// Records the constraints of an instruction.
-    fn ask(&mut self, module: &Module, id: InstrId) {
+    fn add_constraints(&mut self, module: &Module, id: InstrId) {
         let instr = &module[id];
         let own = self.results[&id];
         let count = instr.operands.len();
@@ -340,7 +340,7 @@ impl Places {
                     self.operand_like(module, id, n, own, &instr.shape);
                 }
             }
-            op if gives_layouts_on(op) => {
+            op if returns_first_operand(op) => {
                 if let Some((&operand, &from)) =
                     instr.operands.first().and_then(|o| self.results.get_key_value(o))
                 {
@@ -512,7 +512,7 @@ fn has_orders(array: &ArrayShape) -> bool {
 
 /// Checks whether a value is computed without reading an array from memory, so that it can be recomputed in
 /// any layout.
-pub(super) fn is_made_of_nothing(module: &Module, id: InstrId) -> bool {
+pub(super) fn is_recomputable(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::Constant(_) | Op::Iota(_) => true,
         Op::Broadcast(_) => module[id].operands.iter().all(|&o| module[o].shape.is_scalar()),
@@ -521,12 +521,12 @@ pub(super) fn is_made_of_nothing(module: &Module, id: InstrId) -> bool {
 }
 
 /// Checks whether an operation returns its first operand unchanged.
-fn gives_layouts_on(op: &Op) -> bool {
+fn returns_first_operand(op: &Op) -> bool {
     matches!(op, Op::OptBarrier | Op::AddDependency | Op::Domain(_))
 }
 
 /// Checks whether an operation has the layouts of the computations that it calls.
-fn hands_layouts_on(op: &Op) -> bool {
+fn has_callee_layouts(op: &Op) -> bool {
     match op {
         Op::While(_) | Op::Conditional(_) | Op::Call(_) => true,
         Op::Fusion(a) => a.kind != FusionKind::Custom,

@@ -99,7 +99,7 @@ impl Orders {
     }
 
     /// Records the wish that two places have the same order. Otherwise a copy of `bytes` bytes is needed.
-    pub(super) fn wish(&mut self, bytes: u64, a: Slot, b: Slot) {
+    pub(super) fn prefer_same_order(&mut self, bytes: u64, a: Slot, b: Slot) {
         if self.rank(a) > 1 && self.rank(a) == self.rank(b) {
             self.wishes.push((bytes, a, b));
         }
@@ -122,7 +122,7 @@ impl Orders {
 
     /// Decides the orders of all groups.
     pub(super) fn solve(&mut self) {
-        self.grant_wishes();
+        self.apply_preferences();
         let links = std::mem::take(&mut self.links);
         let mut of_group: Vec<Vec<usize>> = vec![Vec::new(); self.ranks.len()];
         for (n, (_, _, operand, result)) in links.iter().enumerate() {
@@ -148,11 +148,11 @@ impl Orders {
                 self.follow(&links, &of_group, &mut next);
             }
         }
-        self.spell();
+        self.copy_followed_orders();
     }
 
     /// Gives places exactly the orders of the places that they follow.
-    fn spell(&mut self) {
+    fn copy_followed_orders(&mut self) {
         let mut followers: Vec<Vec<(Slot, Dims)>> = vec![Vec::new(); self.ranks.len()];
         for (slot, like, dims) in std::mem::take(&mut self.exact) {
             followers[like].push((slot, dims));
@@ -161,7 +161,7 @@ impl Orders {
         while let Some(like) = next.pop_front() {
             let Some(exact) = self.kept[like].clone() else { continue };
             for (slot, dims) in std::mem::take(&mut followers[like]) {
-                if self.kept[slot].is_none() && same_in_memory(&dims, &exact, &self.asked(slot)) {
+                if self.kept[slot].is_none() && same_in_memory(&dims, &exact, &self.group_order(slot)) {
                     self.kept[slot] = Some(exact.clone());
                     next.push_back(slot);
                 }
@@ -170,7 +170,7 @@ impl Orders {
     }
 
     /// Joins groups by their wishes, the most expensive first.
-    fn grant_wishes(&mut self) {
+    fn apply_preferences(&mut self) {
         // Merge groups with the same order, so that their wishes are added up.
         let mut of_order: BTreeMap<Order, Slot> = BTreeMap::new();
         for slot in 0..self.ranks.len() {
@@ -251,14 +251,14 @@ impl Orders {
 
     /// Returns the order of a place. All groups must be decided.
     pub(super) fn order(&mut self, slot: Slot) -> Order {
-        match self.kept(slot) {
+        match self.required_order(slot) {
             Some(order) => order.clone(),
-            None => self.asked(slot),
+            None => self.group_order(slot),
         }
     }
 
     /// Returns the order of the place's group, which is the same in memory as that of the place.
-    pub(super) fn asked(&mut self, slot: Slot) -> Order {
+    pub(super) fn group_order(&mut self, slot: Slot) -> Order {
         if self.rank(slot) == 0 {
             return Order::new();
         }
@@ -267,7 +267,7 @@ impl Orders {
     }
 
     /// Returns the order that the place must have, if any.
-    pub(super) fn kept(&self, slot: Slot) -> Option<&Order> {
+    pub(super) fn required_order(&self, slot: Slot) -> Option<&Order> {
         self.kept.get(slot)?.as_ref()
     }
 }
@@ -286,9 +286,9 @@ mod tests {
         let slots: Vec<Slot> = (0..4).map(|_| o.add(2)).collect();
         o.keep(slots[0], order(&[0, 1]), order(&[0, 1]));
         o.keep(slots[3], order(&[1, 0]), order(&[1, 0]));
-        o.wish(10, slots[0], slots[1]);
-        o.wish(20, slots[1], slots[2]);
-        o.wish(30, slots[2], slots[3]);
+        o.prefer_same_order(10, slots[0], slots[1]);
+        o.prefer_same_order(20, slots[1], slots[2]);
+        o.prefer_same_order(30, slots[2], slots[3]);
         o.solve();
         let got: Vec<_> = slots.iter().map(|&s| o.order(s).to_vec()).collect();
         assert_eq!(got, [vec![0, 1], vec![1, 0], vec![1, 0], vec![1, 0]]);
@@ -304,7 +304,7 @@ mod tests {
             o.keep(slots[n], order(&[1, 0]), order(&[1, 0]));
         }
         for (a, b) in [(0, 1), (1, 2), (2, 3), (2, 4)] {
-            o.wish(10, slots[a], slots[b]);
+            o.prefer_same_order(10, slots[a], slots[b]);
         }
         o.solve();
         assert_eq!([o.order(slots[1]).to_vec(), o.order(slots[2]).to_vec()], [vec![0, 1], vec![1, 0]]);
@@ -321,7 +321,7 @@ mod tests {
             o.keep(slots[n], order(&[1, 0]), order(&[1, 0]));
         }
         for (a, b) in [(0, 1), (1, 3), (1, 2), (2, 4)] {
-            o.wish(10, slots[a], slots[b]);
+            o.prefer_same_order(10, slots[a], slots[b]);
         }
         o.solve();
         assert_eq!([o.order(slots[1]).to_vec(), o.order(slots[2]).to_vec()], [vec![1, 0], vec![1, 0]]);

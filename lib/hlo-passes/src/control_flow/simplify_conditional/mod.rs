@@ -148,7 +148,7 @@ impl Simplifier {
             let value = take_branch(module, &mut self.namer, &self.effects, id, 0)?;
             return Some((value, "equal-branches"));
         }
-        if all.iter().all(|&(c, _)| computes_nothing(module, c)) {
+        if all.iter().all(|&(c, _)| only_returns_argument(module, c)) {
             let value = select_between(module, &mut self.namer, &self.effects, id)?;
             return Some((value, "empty-branches"));
         }
@@ -156,7 +156,7 @@ impl Simplifier {
     }
 
     /// Gives a conditional its own copies of its computations.
-    fn own(&mut self, module: &mut Module, id: InstrId) {
+    fn unshare_computations(&mut self, module: &mut Module, id: InstrId) {
         if self.counts.make_own(module, &mut self.namer, id) {
             for c in module[id].op.called_computations() {
                 add_control_dependent(module, c, &mut self.pinned);
@@ -168,7 +168,7 @@ impl Simplifier {
 }
 
 /// Checks whether a computation only returns its argument, its elements or scalar constants.
-fn computes_nothing(module: &Module, computation: ComputationId) -> bool {
+fn only_returns_argument(module: &Module, computation: ComputationId) -> bool {
     module[computation].instructions().iter().all(|&i| match module[i].op {
         Op::Parameter(_) | Op::Tuple | Op::GetTupleElement(_) => true,
         Op::Constant(_) => module[i].shape.is_scalar(),

@@ -21,7 +21,7 @@ pub(super) fn simplify(
         if !rewrites.allowed() || unused(cx, module, c).is_none() {
             continue;
         }
-        cx.own(module, id);
+        cx.unshare_computations(module, id);
         changed = true;
         let Some(c) = computation(module) else { continue };
         if let Some(keep) = unused(cx, module, c) {

@@ -33,7 +33,7 @@ pub(super) fn simplify(
     if !keep.contains(&false) {
         return false;
     }
-    cx.own(module, id);
+    cx.unshare_computations(module, id);
     let name = if keep == used { "unused-results" } else { "equal-results" };
     rewrites.made(name, &module[id].name);
     let mut number = vec![0; keep.len()];

@@ -23,9 +23,9 @@ pub(super) fn merge(
     if all.is_empty() || !rewrites.allowed() {
         return false;
     }
-    let Some(own) = cx.own(module, found.id) else { return true };
+    let Some(own) = cx.unshare_computations(module, found.id) else { return true };
     own.take_apart_result(module);
-    let places = [own.id, own.body_state].map(|tuple| (tuple, own.takers(module, tuple)));
+    let places = [own.id, own.body_state].map(|tuple| (tuple, own.element_users(module, tuple)));
     for counter in all {
         if !rewrites.allowed() {
             break;
@@ -77,7 +77,7 @@ fn derived(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Derived> 
     let alike = |a: usize, b: usize| {
         [found.id, found.body_state].into_iter().all(|tuple| part(tuple, a) == part(tuple, b))
     };
-    let takers = [found.id, found.body_state].map(|tuple| found.takers(module, tuple));
+    let takers = [found.id, found.body_state].map(|tuple| found.element_users(module, tuple));
     let movable = |element: usize| {
         takers.iter().filter_map(|t| t.get(element)).flatten().all(|t| !cx.pinned.contains(t))
     };
@@ -99,8 +99,8 @@ fn derived(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Derived> 
 fn counters(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Counter> {
     let needed = Needed::of(cx, module, found).map(|n| n.elements);
     let (taken, whole) = (taken(module, found), found.is_used_whole(module));
-    let decides = found.takers(module, found.condition_state);
-    let Some(course) = trip_count::courses(module, found.id) else { return Vec::new() };
+    let decides = found.element_users(module, found.condition_state);
+    let Some(course) = trip_count::recurrences(module, found.id) else { return Vec::new() };
     let counter = |element: usize| {
         let used = needed.as_ref().is_none_or(|n| n.get(element) == Some(&true));
         if !used || !(whole || taken.get(element) == Some(&true)) {

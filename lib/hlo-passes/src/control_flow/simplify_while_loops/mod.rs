@@ -186,7 +186,7 @@ impl Simplifier {
 
     /// Gives a loop its own copies of its computations. Returns the loop if the passes still support its
     /// form.
-    fn own(&mut self, module: &mut Module, id: InstrId) -> Option<WhileLoop> {
+    fn unshare_computations(&mut self, module: &mut Module, id: InstrId) -> Option<WhileLoop> {
         if self.counts.make_own(module, &mut self.namer, id) {
             for c in module[id].op.called_computations() {
                 add_control_dependent(module, c, &mut self.pinned);

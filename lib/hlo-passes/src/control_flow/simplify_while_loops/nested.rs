@@ -19,7 +19,7 @@ pub(super) fn flatten(
     if !nested(module) || WhileLoop::of(module, id).is_none() || !rewrites.allowed() {
         return false;
     }
-    let Some(own) = cx.own(module, id) else { return true };
+    let Some(own) = cx.unshare_computations(module, id) else { return true };
     let Some(&init) = module[id].operands.first() else { return true };
     rewrites.made("flatten-state", &module[id].name);
     let flat = |shape: &Shape| Shape::Tuple(shape.leaves().into_iter().cloned().collect());

@@ -68,7 +68,7 @@ fn take_apart(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) ->
 /// because they order instructions after the loop.
 fn forward_invariants(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     let mut changed = false;
-    for (element, takers) in found.takers(module, found.id).into_iter().enumerate() {
+    for (element, takers) in found.element_users(module, found.id).into_iter().enumerate() {
         let Some(initial) = found.initial(module, element).filter(|_| found.is_invariant(module, element))
         else {
             continue;
@@ -101,7 +101,7 @@ fn sink_constants(
     if wanted.is_empty() || !rewrites.allowed() {
         return false;
     }
-    let Some(own) = cx.own(module, found.id) else { return true };
+    let Some(own) = cx.unshare_computations(module, found.id) else { return true };
     own.sink_constants(module, &wanted, "sink-constant", rewrites)
 }
 
@@ -148,9 +148,9 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
     if pairs.is_empty() || !rewrites.allowed() {
         return false;
     }
-    let Some(own) = cx.own(module, found.id) else { return true };
+    let Some(own) = cx.unshare_computations(module, found.id) else { return true };
     let tuples = [own.id, own.condition_state, own.body_state];
-    let takers = tuples.map(|tuple| own.takers(module, tuple));
+    let takers = tuples.map(|tuple| own.element_users(module, tuple));
     for (same, element) in pairs {
         if !rewrites.allowed() {
             break;
@@ -173,7 +173,7 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
 /// Returns, for each element, whether it is used after the loop, in the condition, or in the body other than
 /// to pass it on unchanged.
 pub(super) fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
-    let after = found.takers(module, found.id).into_iter();
+    let after = found.element_users(module, found.id).into_iter();
     let inside = found.reads(module).into_iter();
     inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| module.is_used(t))).collect()
 }
@@ -194,7 +194,7 @@ fn drop_unneeded(
         Some(needed) if needed.elements.contains(&false) && needed.elements.contains(&true) => {}
         _ => return false,
     }
-    let Some(mut own) = cx.own(module, found.id) else { return true };
+    let Some(mut own) = cx.unshare_computations(module, found.id) else { return true };
     let Some(needed) = Needed::of(cx, module, &own) else { return true };
     rewrites.made("drop-unneeded", &module[own.id].name);
     for computation in [own.condition, own.body] {
@@ -218,7 +218,7 @@ fn drop_unneeded(
         }
         module.remove_all(&unneeded);
     }
-    for (element, takers) in own.takers(module, own.id).into_iter().enumerate() {
+    for (element, takers) in own.element_users(module, own.id).into_iter().enumerate() {
         if !needed.elements[element] {
             for taker in takers {
                 module.set_operands(taker, []);

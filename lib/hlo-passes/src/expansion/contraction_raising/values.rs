@@ -72,7 +72,7 @@ pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId])
             if windows || !inside.iter().all(|c| within(c, &|i| form.is_in(0, i))) {
                 return None;
             }
-            held = Some(held_back(e, form, single, &inside.iter().collect::<Vec<_>>())?);
+            held = Some(mask_invalid_elements(e, form, single, &inside.iter().collect::<Vec<_>>())?);
         }
         let array = if windows { window::reduced(e, form, single)? } else { reduce_all(e, form, single)? };
         // Sums and moved elements that are not written are already 0.
@@ -128,7 +128,7 @@ fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Con
 
 /// Replaces the elements of an operand that violate constraints by the identity of the aggregation. Returns
 /// where the constraints hold.
-fn held_back(
+fn mask_invalid_elements(
     e: &mut Emitter<'_>,
     form: &Form,
     single: &mut Labelled,

@@ -31,7 +31,7 @@ impl Padder<'_> {
     pub(super) fn part(&mut self, index: i64) -> Result<Padded> {
         let op = Op::get_tuple_element(index);
         let shape = self.operand_shape(0)?.part(&[index]).cloned();
-        let shape = shape.ok_or_else(|| self.refuse("lacks an element of a tuple"))?;
+        let shape = shape.ok_or_else(|| self.unsupported_diag("lacks an element of a tuple"))?;
         let operand = self.operand_ids()[0];
         let part = self.add(shape, op, &[operand]);
         self.pad_added(part)?;
@@ -46,7 +46,7 @@ impl Padder<'_> {
     }
 
     /// Combines values to a given shape: a single value of that shape unchanged, otherwise a tuple.
-    fn under(&mut self, mut parts: Parts, shape: &Shape) -> (InstrId, Leaves) {
+    fn combine_to_shape(&mut self, mut parts: Parts, shape: &Shape) -> (InstrId, Leaves) {
         match parts.len() {
             1 if padded_shape(shape).compatible(&self.shape(parts[0].0)) => parts.remove(0),
             _ => self.joined(parts),
@@ -64,7 +64,7 @@ impl Padder<'_> {
                 }
                 Shape::Token => self.add(Shape::Token, Op::AfterAll, &[]),
                 Shape::Tuple(_) | Shape::Opaque | Shape::Buffer(_) => {
-                    return Err(self.refuse(&format!("has a context of shape {context}")));
+                    return Err(self.unsupported_diag(&format!("has a context of shape {context}")));
                 }
             };
             parts.push((zeros, vec![Sizes::new(); context.leaf_count()]));
@@ -75,7 +75,7 @@ impl Padder<'_> {
 
     /// Converts an `async-start` to a call.
     pub(super) fn async_start(&mut self, attrs: &AsyncStartAttrs) -> Result<Padded> {
-        let to_apply = attrs.calls.ok_or_else(|| self.refuse("lacks a computation"))?;
+        let to_apply = attrs.calls.ok_or_else(|| self.unsupported_diag("lacks a computation"))?;
         let shape = self.module[self.module[to_apply].root()].shape.clone();
         self.run_on_this_thread(to_apply);
         let operands = self.operand_ids();
@@ -116,11 +116,11 @@ impl Padder<'_> {
             Op::AllReduceStart(a) => (true, Op::AllReduce(a.clone())),
             Op::AllGatherStart(a) => (false, Op::AllGather(a.clone())),
             Op::CollectivePermuteStart(a) => (false, Op::CollectivePermute(a.clone())),
-            _ => return Err(self.refuse("starts nothing")),
+            _ => return Err(self.unsupported_diag("starts nothing")),
         };
         let parts = shape.as_tuple().unwrap_or_default();
         let result = if whole { Some(&shape) } else { parts.get(1) };
-        let result = result.ok_or_else(|| self.refuse("gives operands and results"))?.clone();
+        let result = result.ok_or_else(|| self.unsupported_diag("gives operands and results"))?.clone();
         let made = self.add(result, op, &operands);
         self.pad_added(made)?;
         let made = self.with_leaves(made);
@@ -128,7 +128,7 @@ impl Padder<'_> {
             return Ok(made);
         }
         let given = operands.iter().map(|&o| self.with_leaves(o)).collect();
-        let given = self.under(given, parts.first().unwrap_or(&shape));
+        let given = self.combine_to_shape(given, parts.first().unwrap_or(&shape));
         self.started(vec![given, made])
     }
 
@@ -152,7 +152,9 @@ impl Padder<'_> {
                 == padded_shape(s).as_array().map(|a| a.dims.clone())
         };
         if results.len() != given || !results.iter().enumerate().all(|(n, s)| same(n, s)) {
-            return Err(self.refuse(&format!("splits or joins arrays: `{}` is not compiled", op.name())));
+            return Err(
+                self.unsupported_diag(&format!("splits or joins arrays: `{}` is not compiled", op.name()))
+            );
         }
         let any = leaves.iter().any(Self::any);
         Ok(self.keep(if any { leaves } else { Vec::new() }))
@@ -173,7 +175,7 @@ impl Padder<'_> {
             }
         }
         if (2..6).any(|n| self.sizes(n).is_ok_and(|s| Self::any(&s))) {
-            return Err(self.refuse("has a number of pieces that is known at run time only"));
+            return Err(self.unsupported_diag("has a number of pieces that is known at run time only"));
         }
         Ok(self.keep(super::of_array(sizes)))
     }
@@ -181,8 +183,10 @@ impl Padder<'_> {
     /// Adds a check that no piece ends beyond `rows`. Operand `from` contains the starts of the pieces.
     fn pieces_fit(&mut self, from: usize, rows: InstrId) -> Result<()> {
         let (operands, dims) = (self.operands(), self.bounds(from)?.dims);
-        let (&start, &size) =
-            operands.get(from).zip(operands.get(3)).ok_or_else(|| self.refuse("lacks an operand"))?;
+        let (&start, &size) = operands
+            .get(from)
+            .zip(operands.get(3))
+            .ok_or_else(|| self.unsupported_diag("lacks an operand"))?;
         let wide = |p: &mut Self, value: InstrId| {
             let shape = ArrayShape::new(ElementType::S64, p.array(value).dims);
             p.add(shape, Op::Convert, &[value])
@@ -193,7 +197,7 @@ impl Padder<'_> {
         let beyond = self.compare(ComparisonDirection::Gt, end, rows);
         let all: Vec<i64> = (0..dims.len() as i64).collect();
         let mut emitter = Emitter::new(self.module, self.functions, self.at);
-        let any = emitter.sum(beyond, &all).ok_or_else(|| self.refuse("has no pieces"))?;
+        let any = emitter.sum(beyond, &all).ok_or_else(|| self.unsupported_diag("has no pieces"))?;
         let fit = self.add(Shape::scalar(ElementType::Pred), Op::Not, &[any]);
         self.checks.push(fit);
         Ok(())
@@ -211,16 +215,16 @@ impl Padder<'_> {
         let mut operands = Vec::new();
         for n in 0..self.operand_ids().len() {
             if !self.operand_shape(n)?.dynamic_dimensions().is_empty() {
-                return Err(self.refuse("has no way to say sizes"));
+                return Err(self.unsupported_diag("has no way to say sizes"));
             }
             let value = self.operands()[n];
             let leaves = self.leaves(n);
             operands.push(if leaves.is_empty() {
                 value
             } else {
-                self.zero_beyond(value, &mut leaves.into_iter())?
+                self.zero_padding(value, &mut leaves.into_iter())?
             });
         }
-        Ok(self.keep_on(&operands, Vec::new()))
+        Ok(self.keep_with_operands(&operands, Vec::new()))
     }
 }

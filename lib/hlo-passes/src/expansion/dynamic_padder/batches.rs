@@ -32,7 +32,7 @@ impl Padder<'_> {
     /// Returns the rank of operand `n`, which must contain matrices.
     fn matrices(&self, n: usize) -> Result<usize> {
         let rank = self.bounds(n)?.rank();
-        if rank < 2 { Err(self.refuse("needs matrices")) } else { Ok(rank) }
+        if rank < 2 { Err(self.unsupported_diag("needs matrices")) } else { Ok(rank) }
     }
 
     /// Pads a `cholesky`.
@@ -43,7 +43,7 @@ impl Padder<'_> {
         let mut sizes = self.sizes(0)?;
         sizes[rank - 2] = size;
         sizes[rank - 1] = size;
-        Ok(self.keep_on(&[value], of_array(sizes)))
+        Ok(self.keep_with_operands(&[value], of_array(sizes)))
     }
 
     /// Pads a `triangular-solve`. The other dimension of the right side counts independent equations.
@@ -65,7 +65,7 @@ impl Padder<'_> {
         for (d, size) in sizes.iter_mut().enumerate().take(rank - 2) {
             *size = self.paired([(0, d), (1, d)])?;
         }
-        Ok(self.keep_on(&[a, b], of_array(sizes)))
+        Ok(self.keep_with_operands(&[a, b], of_array(sizes)))
     }
 
     /// Pads an `fft`. `fft_length` fixes the sizes of the last dimensions.
@@ -73,16 +73,16 @@ impl Padder<'_> {
         let (mut sizes, bounds) = (self.sizes(0)?, self.bounds(0)?);
         let batch = bounds.rank().saturating_sub(attrs.fft_length.len());
         for d in batch..bounds.rank() {
-            self.must_be_whole(sizes[d].take(), bounds.dims[d])?;
+            self.check_full_size(sizes[d].take(), bounds.dims[d])?;
         }
         Ok(self.keep(of_array(sizes)))
     }
 
     /// Adds a check that a size equals its bound.
-    pub(super) fn must_be_whole(&mut self, size: Size, bound: i64) -> Result<()> {
+    pub(super) fn check_full_size(&mut self, size: Size, bound: i64) -> Result<()> {
         if let Some(size) = size {
             let bound = self.s32(bound)?;
-            self.must_equal(size, bound);
+            self.check_equal(size, bound);
         }
         Ok(())
     }
@@ -91,11 +91,13 @@ impl Padder<'_> {
     pub(super) fn topk(&mut self, attrs: &TopkAttrs) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let sizes = self.sizes(0)?;
-        let Some(last) = bounds.rank().checked_sub(1) else { return Err(self.refuse("needs a dimension")) };
+        let Some(last) = bounds.rank().checked_sub(1) else {
+            return Err(self.unsupported_diag("needs a dimension"));
+        };
         let mut value = self.operands()[0];
         if let Some(size) = sizes[last] {
             let enough = self.at_least(size, attrs.k)?;
-            self.must_equal(size, enough);
+            self.check_equal(size, enough);
             let ty = bounds.element_type;
             // NaN counts as larger than any number.
             let nan = FloatFormat::of(ty).map(|f| f.encode(f64::NAN).to_le_bytes());
@@ -105,8 +107,8 @@ impl Padder<'_> {
                 (false, None) => identity(Opcode::Minimum, ty),
             };
             let fill = bytes.and_then(|bytes| Literal::scalar_from_bytes(ty, &bytes));
-            let fill =
-                fill.ok_or_else(|| self.refuse("needs a type with a largest and a smallest element"))?;
+            let fill = fill
+                .ok_or_else(|| self.unsupported_diag("needs a type with a largest and a smallest element"))?;
             let fill = self.add(Shape::scalar(ty), Op::constant(fill), &[]);
             let mut only: Sizes = smallvec::smallvec![None; bounds.rank()];
             only[last] = Some(size);
@@ -115,6 +117,6 @@ impl Padder<'_> {
         let mut kept = sizes;
         kept[last] = None;
         let leaves: Leaves = if Self::any(&kept) { vec![kept; 2] } else { Vec::new() };
-        Ok(self.keep_on(&[value], leaves))
+        Ok(self.keep_with_operands(&[value], leaves))
     }
 }

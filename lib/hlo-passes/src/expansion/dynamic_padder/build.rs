@@ -20,11 +20,11 @@ impl Padder<'_> {
     /// Keeps the instruction, with its operands replaced by their padded values.
     pub(super) fn keep(&mut self, sizes: Leaves) -> Padded {
         let operands = self.operands();
-        self.keep_on(&operands, sizes)
+        self.keep_with_operands(&operands, sizes)
     }
 
     /// Keeps the instruction, with the given operands.
-    pub(super) fn keep_on(&mut self, operands: &[InstrId], sizes: Leaves) -> Padded {
+    pub(super) fn keep_with_operands(&mut self, operands: &[InstrId], sizes: Leaves) -> Padded {
         self.module.set_operands(self.at, operands.iter().copied());
         (self.at, sizes)
     }
@@ -53,7 +53,7 @@ impl Padder<'_> {
             return Ok(known);
         }
         let narrow = i32::try_from(value).map_err(|_| {
-            self.refuse(&format!("computes with the size {value}, which does not fit an s32"))
+            self.unsupported_diag(&format!("computes with the size {value}, which does not fit an s32"))
         })?;
         let op = Op::constant(Literal::scalar(ElementType::S32, narrow));
         let id = self.add(Shape::scalar(ElementType::S32), op, &[]);
@@ -98,7 +98,7 @@ impl Padder<'_> {
     }
 
     /// Returns `a / b`, truncated, for a positive constant `b`.
-    pub(super) fn over(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
+    pub(super) fn divide(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
         if b == 1 {
             return Ok(a);
         }
@@ -165,7 +165,7 @@ impl Padder<'_> {
     }
 
     /// Adds a check that two values are equal.
-    pub(super) fn must_equal(&mut self, a: InstrId, b: InstrId) {
+    pub(super) fn check_equal(&mut self, a: InstrId, b: InstrId) {
         let known = self.known.get(&a).zip(self.known.get(&b));
         if a != b && known.is_none_or(|(a, b)| a != b) {
             let fits = self.compare(ComparisonDirection::Eq, a, b);
@@ -174,7 +174,7 @@ impl Padder<'_> {
     }
 
     /// Returns the size, clamped to the range from 0 to `bound`. Adds a check that it was in this range.
-    pub(super) fn must_fit(&mut self, size: InstrId, bound: i64) -> Result<InstrId> {
+    pub(super) fn clamp_checked(&mut self, size: InstrId, bound: i64) -> Result<InstrId> {
         let known = scalar_integer(self.module, size).and_then(|n| i64::try_from(n).ok());
         if let Some(known) = known.filter(|n| (0..=bound).contains(n)) {
             return self.s32(known);
@@ -182,7 +182,7 @@ impl Padder<'_> {
         let clamped = self.at_least(size, 0)?;
         let bound = self.s32(bound)?;
         let clamped = self.minimum(clamped, bound)?;
-        self.must_equal(size, clamped);
+        self.check_equal(size, clamped);
         Ok(clamped)
     }
 
@@ -190,11 +190,11 @@ impl Padder<'_> {
     pub(super) fn all_fit(&mut self) -> InstrId {
         let checks = std::mem::take(&mut self.checks);
         let all = checks.into_iter().reduce(|a, b| self.both(Op::And, a, b));
-        all.unwrap_or_else(|| self.yes())
+        all.unwrap_or_else(|| self.constant_true())
     }
 
     /// Returns the constant `true`.
-    pub(super) fn yes(&mut self) -> InstrId {
+    pub(super) fn constant_true(&mut self) -> InstrId {
         let yes = Op::constant(Literal::scalar(ElementType::Pred, 1u8));
         self.add(Shape::scalar(ElementType::Pred), yes, &[])
     }
@@ -257,12 +257,12 @@ impl Padder<'_> {
 
     /// Returns the scalar whose bits are all 0, which is zero in every type.
     pub(super) fn zero(&mut self, element_type: ElementType) -> Result<InstrId> {
-        Build::zero(self, element_type).ok_or_else(|| self.refuse("has no zero"))
+        Build::zero(self, element_type).ok_or_else(|| self.unsupported_diag("has no zero"))
     }
 
     /// Returns an element of a tuple.
     pub(super) fn element(&mut self, tuple: InstrId, index: usize) -> Result<InstrId> {
-        Build::element(self, tuple, index).ok_or_else(|| self.refuse("lacks an element of a tuple"))
+        Build::element(self, tuple, index).ok_or_else(|| self.unsupported_diag("lacks an element of a tuple"))
     }
 
     /// Reshapes an array.

@@ -66,7 +66,7 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
 /// computations check at run time whether the dynamic sizes of operands match.
 fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     let is_dynamic =
-        |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::is_concerned(module, i));
+        |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::needs_rewrite(module, i));
     let callers = module.callers();
     let mut pending: Vec<ComputationId> = module.computations().filter(is_dynamic).collect();
     let mut checked = HashSet::new();
@@ -82,7 +82,7 @@ fn checked_computations(module: &Module) -> HashSet<ComputationId> {
 /// `reduce`.
 fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Vec<Interface> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
-    let applies = |id: &InstrId| !hands_over(&module[*id].op);
+    let applies = |id: &InstrId| !passes_sizes(&module[*id].op);
     let applied: HashSet<ComputationId> =
         all.filter(applies).flat_map(|id| module[id].op.called_computations()).collect();
     // The caller pads the last computation of the list first.
@@ -102,7 +102,7 @@ fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Ve
 }
 
 /// Checks whether an operation passes sizes to its computations together with the arguments.
-fn hands_over(op: &Op) -> bool {
+fn passes_sizes(op: &Op) -> bool {
     matches!(
         op,
         Op::Call(_) | Op::Fusion(_) | Op::While(_) | Op::Conditional(_) | Op::AsyncStart(_) | Op::Scan(_)
@@ -129,7 +129,7 @@ impl Padder<'_> {
             places.note(self.module, first, id);
         }
         self.at = root;
-        self.give_result(root, interface)?;
+        self.create_root(root, interface)?;
         places.arrange(self.module, self.computation);
         let mut replaced = Vec::new();
         let added = std::mem::take(&mut self.added);
@@ -254,7 +254,7 @@ impl Padder<'_> {
             });
         }
         if let (Op::While(w), Some(condition)) = (op, checked_condition) {
-            operands = vec![self.turned_loop(operands[0], condition, w.body)?];
+            operands = vec![self.rotate_loop(operands[0], condition, w.body)?];
         }
         self.module.set_operands(id, operands);
         self.take_results(id, shape, &result, gives_check)
@@ -279,7 +279,7 @@ impl Padder<'_> {
     /// then evaluates the condition before the first iteration and at the end of each iteration. The program
     /// can therefore read the result of the condition's size checks after the loop. `init` is the initial
     /// value of the loop. Returns the new initial value.
-    fn turned_loop(
+    fn rotate_loop(
         &mut self,
         init: InstrId,
         condition: ComputationId,
@@ -298,7 +298,7 @@ impl Padder<'_> {
         let start = asked(self, init)?;
         let (of_body, shape) = (self.shape(init), self.shape(start));
         let turn = self.function("turn", std::slice::from_ref(&shape), |p, state| {
-            let &[state] = state else { return Err(p.refuse("lacks a state")) };
+            let &[state] = state else { return Err(p.unsupported_diag("lacks a state")) };
             let parts = (0..count).map(|k| p.element(state, k)).collect::<Result<Vec<_>>>()?;
             let before = p.tuple(&parts);
             let call = Op::call(body);
@@ -306,7 +306,7 @@ impl Padder<'_> {
             asked(p, after)
         })?;
         let go_on = self.function("go_on", &[shape], |p, state| {
-            let &[state] = state else { return Err(p.refuse("lacks a state")) };
+            let &[state] = state else { return Err(p.unsupported_diag("lacks a state")) };
             let (fits, more) = (p.element(state, count - 1)?, p.element(state, count)?);
             Ok(p.both(Op::And, fits, more))
         })?;
@@ -340,7 +340,7 @@ impl Padder<'_> {
     /// Inlines a computation with the given arguments. Returns the result of the computation.
     pub(super) fn inlined(&mut self, of: ComputationId, arguments: &[InstrId]) -> Result<InstrId> {
         inline_computation(self.module, &mut self.functions.namer, of, self.computation, arguments)
-            .ok_or_else(|| self.refuse("calls a function of other parameters"))
+            .ok_or_else(|| self.unsupported_diag("calls a function of other parameters"))
     }
 
     /// Extracts the value and the dynamic sizes from the result of the call `id`.

@@ -10,7 +10,7 @@ impl Padder<'_> {
     /// or that moves whole dimensions. Elements beyond the sizes stay beyond them.
     pub(super) fn followed(&mut self) -> Result<Padded> {
         if !matches!(self.module[self.at].shape, Shape::Array(_)) {
-            return Err(self.refuse("chooses between tuples: use conditional"));
+            return Err(self.unsupported_diag("chooses between tuples: use conditional"));
         }
         let sizes = self.loops()?;
         Ok(self.keep(of_array(sizes.result)))
@@ -21,7 +21,7 @@ impl Padder<'_> {
         let mut sizes = self.sizes(0)?;
         let rank = self.result_bounds()?.rank();
         if sizes.get(rank..).is_some_and(|gone| gone.iter().any(Option::is_some)) {
-            return Err(self.refuse("drops a dimension that must be whole"));
+            return Err(self.unsupported_diag("drops a dimension that must be whole"));
         }
         sizes.resize(rank, None);
         Ok(self.keep(of_array(sizes)))
@@ -57,8 +57,10 @@ impl Padder<'_> {
     pub(super) fn set_dimension_size(&mut self, dimension: i64) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let d = usize::try_from(dimension).ok().filter(|&d| d < bounds.rank());
-        let d = d.ok_or_else(|| self.refuse("names a dimension that is not there"))?;
-        let [array, size] = self.operands()[..] else { return Err(self.refuse("takes an array and a size")) };
+        let d = d.ok_or_else(|| self.unsupported_diag("names a dimension that is not there"))?;
+        let [array, size] = self.operands()[..] else {
+            return Err(self.unsupported_diag("takes an array and a size"));
+        };
         let mut sizes = self.sizes(0)?;
         let mut value = array;
         if let Some(old) = sizes[d] {
@@ -71,7 +73,7 @@ impl Padder<'_> {
         sizes[d] = if given == Some(i128::from(bounds.dims[d])) {
             None
         } else {
-            Some(self.must_fit(size, bounds.dims[d])?)
+            Some(self.clamp_checked(size, bounds.dims[d])?)
         };
         Ok((value, of_array(sizes)))
     }
@@ -82,7 +84,7 @@ impl Padder<'_> {
         let shape = self.operand_shape(0)?;
         let bounds = self.bounds(0)?;
         let d = usize::try_from(dimension).ok().filter(|&d| d < bounds.rank());
-        let d = d.ok_or_else(|| self.refuse("names a dimension that is not there"))?;
+        let d = d.ok_or_else(|| self.unsupported_diag("names a dimension that is not there"))?;
         let dynamic = shape.as_array().is_some_and(|a| a.is_dynamic_dim(d));
         let size = self.sizes(0)?[d].filter(|_| dynamic);
         Ok((self.known_size(size, bounds.dims[d])?, Vec::new()))

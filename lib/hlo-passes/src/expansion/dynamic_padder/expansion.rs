@@ -15,7 +15,7 @@ impl Padder<'_> {
         self.module.set_operands(id, shown);
         let first_new = self.module.instruction_capacity();
         let value = expand_one(self.module, self.functions, id, expand)
-            .ok_or_else(|| self.refuse("has no expression by other operations"))?;
+            .ok_or_else(|| self.unsupported_diag("has no expression by other operations"))?;
         for new in added_since(self.module, self.computation, first_new) {
             // The checks in a loop that an expansion adds are those of its computations.
             if matches!(self.module[new].op, Op::While(_)) {
@@ -32,7 +32,7 @@ impl Padder<'_> {
         let carries = usize::try_from(attrs.num_carries).unwrap_or(usize::MAX);
         let inputs = self.operand_ids().len().saturating_sub(carries);
         let along = attrs.dimensions.first().and_then(|&d| usize::try_from(d).ok());
-        let along = along.ok_or_else(|| self.refuse("names no dimension"))?;
+        let along = along.ok_or_else(|| self.unsupported_diag("names no dimension"))?;
         self.paired((0..inputs).map(|n| (n, along)))?;
         self.expanded(scan_expander::expand)
     }

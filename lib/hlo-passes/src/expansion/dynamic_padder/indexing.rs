@@ -22,7 +22,7 @@ impl Padder<'_> {
             return Ok((0..rank as i64).map(|d| scalar(self, d)).collect());
         }
         if given.len() != rank {
-            return Err(self.refuse("takes a start index for each dimension"));
+            return Err(self.unsupported_diag("takes a start index for each dimension"));
         }
         Ok(given.to_vec())
     }
@@ -51,7 +51,7 @@ impl Padder<'_> {
     }
 
     /// Limits `start` to `last`. The operation itself clamps negative indices.
-    fn no_further(&mut self, start: InstrId, last: InstrId) -> InstrId {
+    fn limit_start(&mut self, start: InstrId, last: InstrId) -> InstrId {
         let shape = self.shape(start);
         self.add(shape, Op::Minimum, &[start, last])
     }
@@ -66,12 +66,12 @@ impl Padder<'_> {
             let wanted = self.s32(slice.get(d).copied().unwrap_or(0))?;
             let index_type = self.array(starts[d]).element_type;
             let last = self.last_start(size, wanted, index_type)?;
-            starts[d] = self.no_further(starts[d], last);
+            starts[d] = self.limit_start(starts[d], last);
             sizes[d] = Some(self.minimum(size, wanted)?);
         }
         let mut operands = vec![self.operands()[0]];
         operands.extend(starts);
-        Ok(self.keep_on(&operands, of_array(sizes)))
+        Ok(self.keep_with_operands(&operands, of_array(sizes)))
     }
 
     /// Pads a `dynamic-update-slice`. The update stays inside the array. Elements beyond the update's sizes
@@ -90,10 +90,10 @@ impl Padder<'_> {
             let update = self.known_size(update_sizes[d], update_bounds.dims[d])?;
             let index_type = self.array(starts[d]).element_type;
             let last = self.last_start(size, update, index_type)?;
-            starts[d] = self.no_further(starts[d], last);
+            starts[d] = self.limit_start(starts[d], last);
         }
         let [array, update] = self.operands()[..2] else {
-            return Err(self.refuse("takes an array and an update"));
+            return Err(self.unsupported_diag("takes an array and an update"));
         };
         let all = |array: InstrId, update: InstrId| {
             let mut all = vec![array, update];
@@ -101,7 +101,7 @@ impl Padder<'_> {
             all
         };
         if !Self::any(&update_sizes) {
-            return Ok(self.keep_on(&all(array, update), of_array(sizes)));
+            return Ok(self.keep_with_operands(&all(array, update), of_array(sizes)));
         }
         let room: Vec<i64> =
             (0..rank).map(|d| update_sizes[d].map_or(0, |_| update_bounds.dims[d])).collect();
@@ -142,7 +142,7 @@ impl Padder<'_> {
     pub(super) fn gather(&mut self, attrs: &GatherAttrs) -> Result<Padded> {
         let (of, mut of_indices) = (self.sizes(0)?, self.sizes(1)?);
         let [array, mut indices] = self.operands()[..] else {
-            return Err(self.refuse("takes an array and indices"));
+            return Err(self.unsupported_diag("takes an array and indices"));
         };
         for (&a, &i) in attrs.operand_batching_dims.iter().zip(&attrs.start_indices_batching_dims) {
             of_indices[i as usize] = self.paired([(0, a as usize), (1, i as usize)])?;
@@ -151,7 +151,7 @@ impl Padder<'_> {
             let Some(size) = of[d as usize] else { continue };
             if attrs.collapsed_slice_dims.contains(&d) && !attrs.reads_nothing() {
                 let some = self.at_least(size, 1)?;
-                self.must_equal(size, some);
+                self.check_equal(size, some);
             }
             let slice = self.s32(attrs.slice_sizes[d as usize])?;
             let index_type = self.array(indices).element_type;
@@ -187,7 +187,7 @@ impl Padder<'_> {
                 next.flatten()
             })
             .collect();
-        Ok(self.keep_on(&[array, indices], of_array(sizes)))
+        Ok(self.keep_with_operands(&[array, indices], of_array(sizes)))
     }
 
     /// Pads a `scatter`. Updates beyond the sizes, and windows that exceed the array, get an index that is
@@ -235,7 +235,7 @@ impl Padder<'_> {
             };
         }
         if Self::any(&there) && attrs.scatter_dims_to_operand_dims.is_empty() {
-            return Err(self.refuse("has no index to leave out updates by"));
+            return Err(self.unsupported_diag("has no index to leave out updates by"));
         }
         let mut indices = self.mask(operands[n], &there, outside);
         for (component, &d) in attrs.scatter_dims_to_operand_dims.iter().enumerate() {
@@ -260,17 +260,17 @@ impl Padder<'_> {
         operands[n] = indices;
         let leaves = of_array(sizes);
         let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };
-        Ok(self.keep_on(&operands, leaves))
+        Ok(self.keep_with_operands(&operands, leaves))
     }
 
     /// Returns an index that is out of bounds for every array: -1 or the largest value.
     fn outside(&mut self, indices: InstrId) -> Result<InstrId> {
         let index_type = self.array(indices).element_type;
         if index_type.is_unsigned_integer() && index_type.bit_width() < 32 {
-            return Err(self.refuse("has indices of a type in which none lies outside"));
+            return Err(self.unsupported_diag("has indices of a type in which none lies outside"));
         }
         let literal = Literal::scalar_from_bytes(index_type, &vec![0xff; index_type.byte_size()]);
-        let literal = literal.ok_or_else(|| self.refuse("needs indices that are integers"))?;
+        let literal = literal.ok_or_else(|| self.unsupported_diag("needs indices that are integers"))?;
         Ok(self.add(Shape::scalar(index_type), Op::constant(literal), &[]))
     }
 }

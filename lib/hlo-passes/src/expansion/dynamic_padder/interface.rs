@@ -133,7 +133,7 @@ impl Padder<'_> {
     }
 
     /// Creates the root that callers expect.
-    pub(super) fn give_result(&mut self, root: InstrId, interface: &Interface) -> Result<()> {
+    pub(super) fn create_root(&mut self, root: InstrId, interface: &Interface) -> Result<()> {
         let shape = self.declared(root);
         let leaves = self.sizes.get(&root).cloned().unwrap_or_default();
         let mut value = self.value(root);
@@ -151,11 +151,11 @@ impl Padder<'_> {
             if interface.kind != Kind::Entry {
                 return Err(self.hidden_size(&shape));
             }
-            value = self.zero_beyond(value, &mut hidden.into_iter())?;
+            value = self.zero_padding(value, &mut hidden.into_iter())?;
         }
         let mut more = self.asked(&shape, &leaves, &interface.result)?;
         match interface.kind {
-            Kind::Applied if !self.checks.is_empty() => return Err(self.untold_check()),
+            Kind::Applied if !self.checks.is_empty() => return Err(self.undeclared_size_error()),
             Kind::Condition => {
                 let fit = self.all_fit();
                 value = self.both(Op::And, value, fit);
@@ -181,7 +181,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    fn untold_check(&self) -> Diag {
+    fn undeclared_size_error(&self) -> Diag {
         let name = &self.module[self.computation].name;
         Diag::error(format!(
             "`{name}`, which is applied to elements, has sizes known at run time only that need not fit each other"
@@ -202,7 +202,7 @@ impl Padder<'_> {
 
     /// Replaces the elements beyond the sizes by zeros, because a result that is declared static has its full
     /// declared size.
-    pub(super) fn zero_beyond(
+    pub(super) fn zero_padding(
         &mut self,
         value: InstrId,
         leaves: &mut impl Iterator<Item = Sizes>,
@@ -212,7 +212,7 @@ impl Padder<'_> {
                 let mut elements = Vec::with_capacity(parts.len());
                 for k in 0..parts.len() {
                     let element = self.element(value, k)?;
-                    elements.push(self.zero_beyond(element, leaves)?);
+                    elements.push(self.zero_padding(element, leaves)?);
                 }
                 Ok(self.tuple(&elements))
             }

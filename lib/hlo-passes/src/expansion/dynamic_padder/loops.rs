@@ -65,6 +65,6 @@ impl Padder<'_> {
         let constant = w.pad_low.saturating_add(w.pad_high).saturating_sub(reach).saturating_add(w.stride);
         let room = self.offset(dilated, constant)?;
         let room = self.at_least(room, 0)?;
-        self.over(room, w.stride)
+        self.divide(room, w.stride)
     }
 }

@@ -89,10 +89,10 @@ type Flags = Vec<SmallVec<[bool; 4]>>;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
     let all = || module.computations().flat_map(|c| module[c].instructions().iter().copied());
-    if !all().any(|id| is_concerned(module, id)) {
+    if !all().any(|id| needs_rewrite(module, id)) {
         return Ok(false);
     }
-    if all().all(|id| !is_concerned(module, id) || matches!(module[id].op, Op::GetDimensionSize(_))) {
+    if all().all(|id| !needs_rewrite(module, id) || matches!(module[id].op, Op::GetDimensionSize(_))) {
         // No size can be inconsistent, so the interface stays the same.
         let sizes = |op: &Op| matches!(op, Op::GetDimensionSize(_));
         return Ok(expand_all(module, "static-size", sizes, static_size, rewrites));
@@ -112,7 +112,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
 
 /// Checks whether an instruction returns a dynamic array or works on sizes. The latter are also rewritten for
 /// static arrays.
-fn is_concerned(module: &Module, id: InstrId) -> bool {
+fn needs_rewrite(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape)
         || !module[id].shape.dynamic_dimensions().is_empty()
 }
@@ -178,14 +178,14 @@ impl Padder<'_> {
     /// Returns the declared shape of operand `n`.
     fn operand_shape(&self, n: usize) -> Result<Shape> {
         let id = self.operand_ids().get(n).copied();
-        id.map(|id| self.declared(id)).ok_or_else(|| self.refuse("lacks an operand"))
+        id.map(|id| self.declared(id)).ok_or_else(|| self.unsupported_diag("lacks an operand"))
     }
 
     /// Returns the bounds of operand `n`, which must be an array.
     fn bounds(&self, n: usize) -> Result<ArrayShape> {
         match padded_shape(&self.operand_shape(n)?) {
             Shape::Array(a) => Ok(a),
-            other => Err(self.refuse(&format!("needs an array, found {other}"))),
+            other => Err(self.unsupported_diag(&format!("needs an array, found {other}"))),
         }
     }
 
@@ -193,7 +193,7 @@ impl Padder<'_> {
     fn result_bounds(&self) -> Result<ArrayShape> {
         match padded_shape(&self.module[self.at].shape) {
             Shape::Array(a) => Ok(a),
-            other => Err(self.refuse(&format!("gives an array, found {other}"))),
+            other => Err(self.unsupported_diag(&format!("gives an array, found {other}"))),
         }
     }
 
@@ -223,7 +223,7 @@ impl Padder<'_> {
     }
 
     /// Returns the diagnostic for an instruction that cannot be compiled.
-    fn refuse(&self, why: &str) -> Diag {
+    fn unsupported_diag(&self, why: &str) -> Diag {
         let instr = &self.module[self.at];
         let message = format!("`{}` on arrays of dynamic sizes {why}", instr.opcode());
         Diag::error(message).at(self.module.span(self.at), format!("`{}` can't be compiled", instr.name))
@@ -303,7 +303,7 @@ impl Padder<'_> {
 
             Op::CustomCall(a) => self.custom_call(a.forwards_operands()),
 
-            _ => Err(self.refuse("is not compiled: interpret the module, or pad the arrays in it")),
+            _ => Err(self.unsupported_diag("is not compiled: interpret the module, or pad the arrays in it")),
         }
     }
 }

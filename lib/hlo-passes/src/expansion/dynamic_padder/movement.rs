@@ -43,7 +43,7 @@ impl Padder<'_> {
         let padding = high.iter().map(|&high| PaddingDim { low: 0, high, interior: 0 }).collect();
         let mut dims = shape.dims;
         for (d, &high) in dims.iter_mut().zip(high) {
-            *d = d.checked_add(high).ok_or_else(|| self.refuse("needs sizes that do not fit"))?;
+            *d = d.checked_add(high).ok_or_else(|| self.unsupported_diag("needs sizes that do not fit"))?;
         }
         let wide = ArrayShape::new(shape.element_type, dims);
         Ok(self.add(wide, Op::pad(padding), &[value, zero]))
@@ -79,7 +79,7 @@ impl Padder<'_> {
             // (end - start) / stride, rounded up, for a nonnegative difference.
             let length = self.offset(end, range.stride - 1 - range.start)?;
             let length = self.at_least(length, 0)?;
-            sizes[d] = Some(self.over(length, range.stride)?);
+            sizes[d] = Some(self.divide(length, range.stride)?);
         }
         Ok(self.keep(of_array(sizes)))
     }
@@ -88,7 +88,7 @@ impl Padder<'_> {
     pub(super) fn pad(&mut self, attrs: &PadAttrs) -> Result<Padded> {
         let mut sizes = self.sizes(0)?;
         let [mut value, fill] = self.operands()[..] else {
-            return Err(self.refuse("takes an array and a value"));
+            return Err(self.unsupported_diag("takes an array and a value"));
         };
         let padded_after: Sizes =
             sizes.iter().zip(&attrs.padding).map(|(s, p)| s.filter(|_| p.high > 0)).collect();
@@ -103,14 +103,14 @@ impl Padder<'_> {
             let padded = self.offset(stretched, p.low.saturating_add(p.high))?;
             *size = Some(self.at_least(padded, 0)?);
         }
-        Ok(self.keep_on(&[value, fill], of_array(sizes)))
+        Ok(self.keep_with_operands(&[value, fill], of_array(sizes)))
     }
 
     /// Pads a `concatenate`. Each array is written at the end of the previous one, over its padding.
     pub(super) fn concatenate(&mut self, along: i64) -> Result<Padded> {
         let bounds = self.result_bounds()?;
         let along = usize::try_from(along).ok().filter(|&d| d < bounds.rank());
-        let along = along.ok_or_else(|| self.refuse("names a dimension that is not there"))?;
+        let along = along.ok_or_else(|| self.unsupported_diag("names a dimension that is not there"))?;
         let operands = self.operands();
         let mut sizes = Sizes::new();
         for d in 0..bounds.rank() {

@@ -16,7 +16,7 @@ impl Padder<'_> {
                 *value = self.mask(*value, summed, zero);
             }
         }
-        Ok(self.keep_on(&operands, of_array(sizes.result)))
+        Ok(self.keep_with_operands(&operands, of_array(sizes.result)))
     }
 
     /// Pads a `scaled-dot`, which has one scale for each block of elements.
@@ -31,11 +31,11 @@ impl Padder<'_> {
                 let block = (value.dims[d] / scale.dims[d].max(1)).max(1);
                 let size = self.known_size(of_value[d], value.dims[d])?;
                 let size = self.offset(size, block - 1)?;
-                let blocks = self.over(size, block)?;
+                let blocks = self.divide(size, block)?;
                 let found = self.known_size(of_scale[d], scale.dims[d])?;
                 let dynamic = self.operand_shape(side + 2)?.as_array().is_some_and(|a| a.is_dynamic_dim(d));
                 let taken = if dynamic { found } else { self.minimum(found, blocks)? };
-                self.must_equal(taken, blocks);
+                self.check_equal(taken, blocks);
             }
         }
         self.expanded(crate::expansion::scaled_dot_rewriter::expand)
@@ -53,12 +53,12 @@ impl Padder<'_> {
             kernel[labels.kernel_output_feature as usize],
         ];
         if grouped && grouped_dims.iter().any(Option::is_some) {
-            return Err(self.refuse("has groups of sizes that are known at run time only"));
+            return Err(self.unsupported_diag("has groups of sizes that are known at run time only"));
         }
         // `window` contains the size of the kernel.
         let of_kernel = self.bounds(1)?;
         for &d in &labels.kernel_spatial {
-            self.must_be_whole(kernel[d as usize], of_kernel.dims[d as usize])?;
+            self.check_full_size(kernel[d as usize], of_kernel.dims[d as usize])?;
         }
         self.product()
     }

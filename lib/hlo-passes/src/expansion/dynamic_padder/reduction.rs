@@ -32,7 +32,7 @@ impl Padder<'_> {
             operands[0] = self.select(inside, operands[0], fill);
             return Ok(Masked { operands, to_apply, flagged: false });
         }
-        let yes = self.yes();
+        let yes = self.constant_true();
         operands.insert(n, inside);
         operands.push(yes);
         let to_apply = self.flagged_reducer(to_apply)?;
@@ -72,7 +72,7 @@ impl Padder<'_> {
         let n = self.operand_ids().len() / 2;
         let leaves = if n > 1 && !leaves.is_empty() { vec![leaves[0].clone(); n] } else { leaves };
         if !masked.flagged {
-            return Ok(self.keep_on(&masked.operands, leaves));
+            return Ok(self.keep_with_operands(&masked.operands, leaves));
         }
         let declared = super::padded_shape(&self.module[self.at].shape);
         let mut shapes = declared.as_tuple().map_or_else(|| vec![declared.clone()], <[Shape]>::to_vec);

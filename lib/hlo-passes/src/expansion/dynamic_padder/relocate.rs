@@ -19,14 +19,15 @@ impl Padder<'_> {
         let from = self.bounds(0)?;
         let to = match &self.module[self.at].shape {
             hlo_ir::Shape::Array(a) => a.clone(),
-            other => return Err(self.refuse(&format!("gives an array, found {other}"))),
+            other => return Err(self.unsupported_diag(&format!("gives an array, found {other}"))),
         };
         let sizes = self.sizes(0)?;
         let dynamic: Vec<bool> = sizes.iter().map(Option::is_some).collect();
         let found = reshaped_sizes(&from, &dynamic, &to, inferred)
-            .map_err(|why| self.refuse(&format!("fails: {why}")))?;
+            .map_err(|why| self.unsupported_diag(&format!("fails: {why}")))?;
         let mut result: Sizes = smallvec::smallvec![None; to.rank()];
-        let operand = self.operands().first().copied().ok_or_else(|| self.refuse("lacks an operand"))?;
+        let operand =
+            self.operands().first().copied().ok_or_else(|| self.unsupported_diag("lacks an operand"))?;
         let mut value = operand;
         for (d, size) in found.into_iter().enumerate() {
             match size {
@@ -38,10 +39,10 @@ impl Padder<'_> {
                         let size = self.known_size(sizes[a], from.dims[a])?;
                         count = self.times(count, size)?;
                     }
-                    let size = self.over(count, by)?;
+                    let size = self.divide(count, by)?;
                     let parts = self.s32(by)?;
                     let whole = self.times(size, parts)?;
-                    self.must_equal(whole, count);
+                    self.check_equal(whole, count);
                     result[d] = Some(size);
                     let slowest = |dims: &[i64], range: Range<usize>| range.clone().find(|&i| dims[i] != 1);
                     let stays = slowest(&to.dims, into.clone()) == Some(d)
@@ -64,7 +65,7 @@ impl Padder<'_> {
     pub(super) fn bitcast(&mut self) -> Result<Padded> {
         let (from, to) = (self.bounds(0)?, self.result_bounds()?);
         if !from.is_row_major() || !to.is_row_major() || from.element_type != to.element_type {
-            return Err(self.refuse("has no meaning: what is padding is not said"));
+            return Err(self.unsupported_diag("has no meaning: what is padding is not said"));
         }
         self.reshape(None)
     }
@@ -76,7 +77,7 @@ impl Padder<'_> {
         let sizes = self.sizes(0)?;
         let operands = self.operands();
         if operands.len() != to.rank() + 1 {
-            return Err(self.refuse("takes a size for each dimension"));
+            return Err(self.unsupported_diag("takes a size for each dimension"));
         }
         let mut result: Sizes = smallvec::smallvec![None; to.rank()];
         let (mut has, mut takes) = (self.s32(1)?, self.s32(1)?);
@@ -86,16 +87,16 @@ impl Padder<'_> {
         }
         for d in 0..to.rank() {
             let size = self.as_s32(operands[d + 1]);
-            let size = self.must_fit(size, to.dims[d])?;
+            let size = self.clamp_checked(size, to.dims[d])?;
             takes = self.times(takes, size)?;
             if shape.as_array().is_some_and(|a| a.is_dynamic_dim(d)) {
                 result[d] = Some(size);
             } else {
                 let bound = self.s32(to.dims[d])?;
-                self.must_equal(size, bound);
+                self.check_equal(size, bound);
             }
         }
-        self.must_equal(has, takes);
+        self.check_equal(has, takes);
         let value = if from.dims.contains(&0) || (!Self::any(&sizes) && !Self::any(&result)) {
             operands[0]
         } else {

@@ -12,7 +12,7 @@ impl Padder<'_> {
         let (bounds, of_source) = (self.bounds(0)?, self.bounds(1)?);
         let (sizes, source_sizes) = (self.sizes(0)?, self.sizes(1)?);
         let [operand, source, init] = self.operands()[..] else {
-            return Err(self.refuse("takes an array, a source and a value"));
+            return Err(self.unsupported_diag("takes an array, a source and a value"));
         };
         // The number of windows that fit. Each requires an element of the source.
         let mut places: Sizes = smallvec::smallvec![None; bounds.rank()];
@@ -25,7 +25,7 @@ impl Padder<'_> {
             let wanted = self.window_places(size, bounds.dims[d], &window)?;
             if let Some(has) = source_sizes[d] {
                 let taken = self.minimum(wanted, has)?;
-                self.must_equal(taken, wanted);
+                self.check_equal(taken, wanted);
             }
             places[d] = Some(wanted);
         }
@@ -86,7 +86,7 @@ impl Padder<'_> {
         let there = match self.inside(&bounds.dims, sizes) {
             Some(inside) => inside,
             None => {
-                let yes = self.yes();
+                let yes = self.constant_true();
                 self.splat(yes, &bounds.dims)
             }
         };

@@ -1,7 +1,7 @@
 //! Converts values between sums and summands.
 
-use super::linear::{is_sum, is_zero, passes_on, taken};
-use super::{Annotation, Expansion, lifted};
+use super::linear::{is_sum, is_zero, only_forwards_operand, summand_operands};
+use super::{Annotation, Expansion, partition_of_summands};
 use crate::partitioning::channels::{Groups, scattered};
 use crate::partitioning::factors::{Factors, Kind};
 use crate::partitioning::reshapes::reshaped;
@@ -37,12 +37,12 @@ impl Expansion<'_> {
                 let mut part = shape.dims.clone();
                 part[dim] /= groups.first().map_or(1, Vec::len) as i64;
                 let op = self.channels.reduce_scatter(dim, &groups, to_apply);
-                let made = self.lies(shape.with_sizes(&part), op, &[id], &own.own);
+                let made = self.add_with_sharding(shape.with_sizes(&part), op, &[id], &own.own);
                 self.call("SPMDShardToFullShape", shape, made, to)
             }
             None => {
                 let op = self.channels.all_reduce(&groups, to_apply);
-                let made = self.lies(shape.clone(), op, &[id], &own.own);
+                let made = self.add_with_sharding(shape.clone(), op, &[id], &own.own);
                 let sum = self.call("SPMDShardToFullShape", shape.clone(), made, &own.summed);
                 match to {
                     Some(to) if *to != own.summed => self.call("Sharding", shape, sum, to),
@@ -60,11 +60,11 @@ impl Expansion<'_> {
         if let Some(made) = self.of_parts(id, wanted, 0) {
             return made;
         }
-        if let Some(made) = self.in_its_place(id, wanted) {
+        if let Some(made) = self.pad_to_position(id, wanted) {
             return made;
         }
         let mut source = id;
-        while let Some(before) = self.handed_on(source) {
+        while let Some(before) = self.forwarded_value(source) {
             source = before;
         }
         let all = self.for_all(source, wanted);
@@ -77,13 +77,13 @@ impl Expansion<'_> {
     }
 
     /// Returns the value that an instruction passes on unchanged.
-    fn handed_on(&self, id: InstrId) -> Option<InstrId> {
+    fn forwarded_value(&self, id: InstrId) -> Option<InstrId> {
         let &operand = self.module[id].operands.first()?;
         match (&self.module[id].op, &self.module[operand].op) {
             (Op::GetTupleElement(a), Op::Tuple) => {
                 self.module[operand].operands.get(usize::try_from(a.index).ok()?).copied()
             }
-            _ => passes_on(self.module, id).then_some(operand),
+            _ => only_forwards_operand(self.module, id).then_some(operand),
         }
     }
 
@@ -95,7 +95,7 @@ impl Expansion<'_> {
     }
 
     /// Adds an instruction with a sharding.
-    fn lies(
+    fn add_with_sharding(
         &mut self,
         shape: impl Into<Shape>,
         op: Op,
@@ -109,7 +109,7 @@ impl Expansion<'_> {
 
     /// Adds a custom call that specifies a sharding.
     fn call(&mut self, target: &str, shape: ArrayShape, id: InstrId, tiling: &TileAssignment) -> InstrId {
-        self.lies(shape, Op::custom_call(target), &[id], tiling)
+        self.add_with_sharding(shape, Op::custom_call(target), &[id], tiling)
     }
 
     /// Returns the value on the first device of each group, and zeros on the others.
@@ -123,37 +123,43 @@ impl Expansion<'_> {
         }
         let scalar = wanted.own.whole(0);
         let number = self.of_device(&first, &scalar);
-        let zero = self.lies(Shape::scalar(ElementType::S32), Op::constant(Literal::r0(0i32)), &[], &scalar);
+        let zero = self.add_with_sharding(
+            Shape::scalar(ElementType::S32),
+            Op::constant(Literal::r0(0i32)),
+            &[],
+            &scalar,
+        );
         let differs = Op::compare(hlo_ir::attr::ComparisonDirection::Ne);
-        let flag = self.lies(Shape::scalar(ElementType::Pred), differs, &[number, zero], &scalar);
+        let flag =
+            self.add_with_sharding(Shape::scalar(ElementType::Pred), differs, &[number, zero], &scalar);
         let flags = shape.with_element_type(ElementType::Pred);
-        let flags = self.lies(flags, Op::broadcast([]), &[flag], &wanted.own);
+        let flags = self.add_with_sharding(flags, Op::broadcast([]), &[flag], &wanted.own);
         let Some(zeros) = self.zeros(&shape, &wanted.own) else { return id };
-        self.lies(shape, Op::Select, &[flags, id, zeros], &wanted.own)
+        self.add_with_sharding(shape, Op::Select, &[flags, id, zeros], &wanted.own)
     }
 
     fn zeros(&mut self, shape: &ArrayShape, tiling: &TileAssignment) -> Option<InstrId> {
         let zero = self.zero(shape.element_type)?;
         self.module.common_mut(zero).sharding = Some(Sharding::single(tiling.whole(0).to_kind()));
-        Some(self.lies(shape.clone(), Op::broadcast([]), &[zero], tiling))
+        Some(self.add_with_sharding(shape.clone(), Op::broadcast([]), &[zero], tiling))
     }
 
     /// Returns the element of `numbers` at the index of the device.
     fn of_device(&mut self, numbers: &[i64], scalar: &TileAssignment) -> InstrId {
         let narrow: Vec<i32> = numbers.iter().map(|&n| i32::try_from(n).unwrap_or(i32::MAX)).collect();
         let (one, table) = (scalar.whole(1), Literal::r1(&narrow));
-        let table = self.lies(table.shape().clone(), Op::constant(table), &[], &one);
-        let device = self.lies(Shape::scalar(ElementType::U32), Op::PartitionId, &[], scalar);
+        let table = self.add_with_sharding(table.shape().clone(), Op::constant(table), &[], &one);
+        let device = self.add_with_sharding(Shape::scalar(ElementType::U32), Op::PartitionId, &[], scalar);
         let row = ArrayShape::new(ElementType::S32, [1]);
-        let row = self.lies(row, Op::dynamic_slice([1]), &[table, device], &one);
-        self.lies(Shape::scalar(ElementType::S32), Op::reshape(), &[row], scalar)
+        let row = self.add_with_sharding(row, Op::dynamic_slice([1]), &[table, device], &one);
+        self.add_with_sharding(Shape::scalar(ElementType::S32), Op::reshape(), &[row], scalar)
     }
 
     /// Returns the summands of a value that is split among the devices of each group: each device has its
     /// part at the right position, and zeros elsewhere.
-    fn in_its_place(&mut self, id: InstrId, wanted: &Summands) -> Option<InstrId> {
+    fn pad_to_position(&mut self, id: InstrId, wanted: &Summands) -> Option<InstrId> {
         let shape = self.array_of(id)?;
-        let cut = self.lies_as(id, 0, 0)?;
+        let cut = self.leaf_tiling(id, 0, 0)?;
         let (dim, _) = scattered_to(wanted, &cut, &wanted.groups(), &shape)?;
         let mut dims = shape.dims.clone();
         dims[dim] /= cut.tiles()[dim];
@@ -162,19 +168,24 @@ impl Expansion<'_> {
         let scalar = wanted.own.whole(0);
         let starts: Vec<i64> = cut.places().iter().map(|p| p.tile[dim] * dims[dim]).collect();
         let start = self.of_device(&starts, &scalar);
-        let zero = self.lies(Shape::scalar(ElementType::S32), Op::constant(Literal::r0(0i32)), &[], &scalar);
+        let zero = self.add_with_sharding(
+            Shape::scalar(ElementType::S32),
+            Op::constant(Literal::r0(0i32)),
+            &[],
+            &scalar,
+        );
         let zeros = self.zeros(&shape, &wanted.own)?;
         let mut operands = vec![zeros, part];
         operands.extend((0..shape.rank()).map(|d| if d == dim { start } else { zero }));
-        Some(self.lies(shape, Op::DynamicUpdateSlice, &operands, &wanted.own))
+        Some(self.add_with_sharding(shape, Op::DynamicUpdateSlice, &operands, &wanted.own))
     }
 
     /// Returns the sharding of a leaf, from its annotation or that of the values it is passed on from.
-    fn lies_as(&self, id: InstrId, leaf: usize, depth: usize) -> Option<TileAssignment> {
-        if let Annotation::Plain(tiling) = self.flow.said(id, leaf) {
+    fn leaf_tiling(&self, id: InstrId, leaf: usize, depth: usize) -> Option<TileAssignment> {
+        if let Annotation::Plain(tiling) = self.flow.annotation(id, leaf) {
             return Some(tiling.clone());
         }
-        let before = |id: InstrId, leaf: usize| self.lies_as(id, leaf, depth + 1);
+        let before = |id: InstrId, leaf: usize| self.leaf_tiling(id, leaf, depth + 1);
         let leaves = |id: InstrId| self.module[id].shape.leaf_count();
         if let Some(&argument) = self.arguments.get(&id).filter(|_| depth < MAX_INTERMEDIATE_OPERATIONS) {
             return before(argument, leaf);
@@ -198,7 +209,7 @@ impl Expansion<'_> {
             }
             Op::Call(a) => before(self.module[a.to_apply].root(), leaf),
             Op::OptBarrier => before(first, leaf),
-            _ if passes_on(self.module, id) => before(first, leaf),
+            _ if only_forwards_operand(self.module, id) => before(first, leaf),
             _ => None,
         }
     }
@@ -209,7 +220,7 @@ impl Expansion<'_> {
         if depth > MAX_INTERMEDIATE_OPERATIONS {
             return None;
         }
-        if let Some(before) = self.handed_on(id) {
+        if let Some(before) = self.forwarded_value(id) {
             return self.of_parts(before, wanted, depth + 1);
         }
         let &first = self.module[id].operands.first()?;
@@ -217,11 +228,11 @@ impl Expansion<'_> {
             Op::Dot(_) => self.partial(id, wanted),
             Op::Reduce(_) if is_sum(self.module, id) => self.partial(id, wanted),
             Op::Negate | Op::Convert | Op::Transpose(_) | Op::Reshape(_) => {
-                taken(self.module, id, |n| n == 0)?;
+                summand_operands(self.module, id, |n| n == 0)?;
                 let of = self.before(id, wanted)?;
                 let operand = self.of_parts(first, &of, depth + 1)?;
                 let (shape, op) = (self.shape_of(id), self.module[id].op.clone());
-                Some(self.lies(shape, op, &[operand], &wanted.own))
+                Some(self.add_with_sharding(shape, op, &[operand], &wanted.own))
             }
             _ => None,
         }
@@ -246,7 +257,7 @@ impl Expansion<'_> {
         let combined: Vec<usize> =
             (0..factors.factors.len()).filter(|&f| factors.factors[f].kind == Kind::Combined).collect();
         let cut = self.cut(id, &factors, &combined, &wanted.groups())?;
-        let kept = lifted(&factors, &factors.result, wanted);
+        let kept = partition_of_summands(&factors, &factors.result, wanted);
         let mut tiles: Dims = kept.summed.tiles().into();
         for (&f, &count) in combined.iter().zip(&cut.tiles) {
             tiles[f] = count;
@@ -272,7 +283,7 @@ impl Expansion<'_> {
             operands.push(self.call("SPMDFullToShardShape", operand.with_sizes(&local), there, &own));
         }
         let op = self.module[id].op.clone();
-        Some(self.lies(shape, op, &operands, &wanted.own))
+        Some(self.add_with_sharding(shape, op, &operands, &wanted.own))
     }
 
     /// Returns how to split the combined factors among each group of devices: as an operand is split, or
@@ -280,7 +291,7 @@ impl Expansion<'_> {
     fn cut(&self, id: InstrId, factors: &Factors, combined: &[usize], groups: &Groups) -> Option<Cut> {
         let divides = |f: usize, count: i64| factors.factors[f].size % count == 0;
         for (&o, walk) in self.module[id].operands.iter().zip(&factors.operands) {
-            let Annotation::Plain(tiling) = self.flow.said(o, 0) else { continue };
+            let Annotation::Plain(tiling) = self.flow.annotation(o, 0) else { continue };
             let lifted = factors.lift(walk, tiling);
             let tiles: Vec<i64> = combined.iter().map(|&f| lifted.tiles()[f]).collect();
             let along = |p: &hlo_ir::attr::Place| combined.iter().map(|&f| p.tile[f]).collect();

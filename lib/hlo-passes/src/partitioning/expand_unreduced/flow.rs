@@ -1,11 +1,11 @@
 //! Finds the values that are available as summands: those with such an annotation, and results of operations
 //! that are linear in them.
 
-use super::linear::taken;
+use super::linear::summand_operands;
 use crate::partitioning::factors::Factors;
 use crate::partitioning::reshapes::reshaped;
-use crate::partitioning::sharding_propagation::hands_on_as_is;
-use crate::partitioning::tilings::{tilings, wrong};
+use crate::partitioning::sharding_propagation::forwards_device_array;
+use crate::partitioning::tilings::{invalid_sharding, tilings};
 use hlo_ir::attr::{Summands, TileAssignment};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
@@ -62,27 +62,27 @@ impl Flow {
     }
 
     /// Returns the annotation of a leaf.
-    pub(super) fn said(&self, id: InstrId, leaf: usize) -> &Annotation {
+    pub(super) fn annotation(&self, id: InstrId, leaf: usize) -> &Annotation {
         self.said.get(&id).and_then(|leaves| leaves.get(leaf)).unwrap_or(&Annotation::None)
     }
 
     /// Returns the states of a value that its users receive.
-    pub(super) fn wanted(&self, id: InstrId) -> &[State] {
+    pub(super) fn received_states(&self, id: InstrId) -> &[State] {
         self.nodes.get(&id).map(|n| &n.wanted[..]).unwrap_or_default()
     }
 
     /// Returns the states of a value that its instruction produces.
-    pub(super) fn given(&self, id: InstrId) -> &[State] {
+    pub(super) fn produced_states(&self, id: InstrId) -> &[State] {
         self.nodes.get(&id).map(|n| &n.given[..]).unwrap_or_default()
     }
 
     /// Returns the annotated states of a value.
     fn written(&self, module: &Module, id: InstrId) -> Vec<State> {
-        self.overruled(id, vec![None; module[id].shape.leaf_count()])
+        self.annotated_states(id, vec![None; module[id].shape.leaf_count()])
     }
 
-    fn overruled(&self, id: InstrId, given: Vec<State>) -> Vec<State> {
-        let one = |(n, state)| match self.said(id, n) {
+    fn annotated_states(&self, id: InstrId, given: Vec<State>) -> Vec<State> {
+        let one = |(n, state)| match self.annotation(id, n) {
             Annotation::None => state,
             Annotation::Plain(_) => None,
             Annotation::Summands(s) => match state {
@@ -102,12 +102,12 @@ impl Flow {
                     let n = usize::try_from(p.number).ok();
                     n.and_then(|n| arguments.get(n)).cloned().unwrap_or_default()
                 }
-                _ => self.gives(module, id),
+                _ => self.compute_states(module, id),
             };
             given.resize(count, None);
             // A tuple can accept its elements in the annotated states.
-            let takes = matches!(module[id].op, Op::Tuple) || self.is_whole_again(module, id);
-            let wanted = self.overruled(id, given.clone());
+            let takes = matches!(module[id].op, Op::Tuple) || self.joins_program(module, id);
+            let wanted = self.annotated_states(id, given.clone());
             // The instruction can produce the devices' arrays in the annotated sharding.
             for (given, wanted) in given.iter_mut().zip(&wanted) {
                 if takes || wanted.as_ref().is_some_and(|w| goes_on(w, given)) {
@@ -116,14 +116,17 @@ impl Flow {
             }
             self.nodes.insert(id, Node { given, wanted });
         }
-        self.wanted(module[c].root()).to_vec()
+        self.received_states(module[c].root()).to_vec()
     }
 
     /// Returns whether the call converts the devices' arrays to summands of an array of the whole program.
-    fn is_whole_again(&self, module: &Module, id: InstrId) -> bool {
+    fn joins_program(&self, module: &Module, id: InstrId) -> bool {
         target(module, id) == Some("SPMDShardToFullShape")
-            && matches!(self.said(id, 0), Annotation::Summands(_))
-            && module[id].operands.first().is_some_and(|&o| self.wanted(o).iter().all(Option::is_none))
+            && matches!(self.annotation(id, 0), Annotation::Summands(_))
+            && module[id]
+                .operands
+                .first()
+                .is_some_and(|&o| self.received_states(o).iter().all(Option::is_none))
     }
 
     /// Returns whether the call converts each device's summand to an array of its own.
@@ -131,10 +134,10 @@ impl Flow {
         if target(module, id) != Some("SPMDFullToShardShape") {
             return false;
         }
-        let Some(Some(s)) = module[id].operands.first().and_then(|&o| self.wanted(o).first()) else {
+        let Some(Some(s)) = module[id].operands.first().and_then(|&o| self.received_states(o).first()) else {
             return false;
         };
-        let Annotation::Plain(own) = self.said(id, 0) else { return true };
+        let Annotation::Plain(own) = self.annotation(id, 0) else { return true };
         // Devices with different summands must be in different groups.
         let pairs: HashSet<(usize, usize)> = (0..self.devices)
             .filter_map(|device| Some((s.own.place(device)?.group, own.place(device)?.group)))
@@ -143,13 +146,13 @@ impl Flow {
         groups.len() == pairs.len()
     }
 
-    fn gives(&mut self, module: &Module, id: InstrId) -> Vec<State> {
+    fn compute_states(&mut self, module: &Module, id: InstrId) -> Vec<State> {
         let operands = module[id].operands.clone();
         let states = |flow: &Self, n: usize| -> Vec<State> {
-            operands.get(n).map(|&o| flow.wanted(o).to_vec()).unwrap_or_default()
+            operands.get(n).map(|&o| flow.received_states(o).to_vec()).unwrap_or_default()
         };
         match &module[id].op {
-            Op::Tuple => operands.iter().flat_map(|&o| self.wanted(o).to_vec()).collect(),
+            Op::Tuple => operands.iter().flat_map(|&o| self.received_states(o).to_vec()).collect(),
             Op::GetTupleElement(a) => {
                 let Some((&o, index)) = operands.first().zip(usize::try_from(a.index).ok()) else {
                     return Vec::new();
@@ -157,7 +160,7 @@ impl Flow {
                 let before = module[o].shape.as_tuple().unwrap_or_default().iter().take(index);
                 let start: usize = before.map(|s| s.leaf_count()).sum();
                 let count = module[id].shape.leaf_count();
-                self.wanted(o).get(start..start + count).unwrap_or_default().to_vec()
+                self.received_states(o).get(start..start + count).unwrap_or_default().to_vec()
             }
             Op::While(a) => {
                 let is_plain = |flow: &Self, n: usize| flow.plain.contains(&(id, n));
@@ -192,7 +195,7 @@ impl Flow {
                 self.computation(module, a.to_apply, arguments)
             }
             Op::OptBarrier | Op::AddDependency | Op::Domain(_) => states(self, 0),
-            Op::CustomCall(_) if hands_on_as_is(module, id) => states(self, 0),
+            Op::CustomCall(_) if forwards_device_array(module, id) => states(self, 0),
             _ => vec![self.of_linear(module, id)],
         }
     }
@@ -201,11 +204,11 @@ impl Flow {
     fn of_linear(&self, module: &Module, id: InstrId) -> State {
         let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
         let operands = &module[id].operands;
-        let state = |n: usize| self.wanted(*operands.get(n)?).first().cloned().flatten();
-        let roles = taken(module, id, |n| state(n).is_some())?;
+        let state = |n: usize| self.received_states(*operands.get(n)?).first().cloned().flatten();
+        let roles = summand_operands(module, id, |n| state(n).is_some())?;
         let mut summands = (0..operands.len()).filter(|&n| roles[n]).map(|n| Some((n, state(n)?)));
         let (n, first) = summands.next()??;
-        if !summands.all(|other| other.is_some_and(|(_, other)| other.goes_with(&first))) {
+        if !summands.all(|other| other.is_some_and(|(_, other)| other.has_same_devices(&first))) {
             return None;
         }
         Some(Rc::new(result(module, id, n, &first, shape)))
@@ -244,7 +247,7 @@ fn result(module: &Module, id: InstrId, operand: usize, of: &Summands, shape: &A
 }
 
 fn goes_on(summands: &Summands, after: &State) -> bool {
-    after.as_ref().is_some_and(|after| after.goes_with(summands))
+    after.as_ref().is_some_and(|after| after.has_same_devices(summands))
 }
 
 fn both(a: State, b: &State) -> State {
@@ -253,7 +256,8 @@ fn both(a: State, b: &State) -> State {
 
 /// Returns the annotations of the leaves of an instruction.
 fn read(module: &Module, id: InstrId, devices: usize) -> Result<Vec<Annotation>, Diag> {
-    let summands = Summands::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))?;
+    let summands =
+        Summands::of_instruction(&module[id], devices).map_err(|why| invalid_sharding(module, id, &why))?;
     let leaves = module[id].shape.leaves();
     let one = |((tiling, summands), leaf): ((Option<TileAssignment>, Option<Summands>), _)| match (
         tiling, summands,

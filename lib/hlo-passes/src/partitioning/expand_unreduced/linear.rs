@@ -7,7 +7,11 @@ use hlo_ir::{ElementType, InstrId, Module, Op, Opcode};
 /// Returns which operands an operation takes as summands, if it then produces summands of its result. All
 /// other operands must be equal for all summands. `there` returns whether an operand is available as
 /// summands.
-pub(super) fn taken(module: &Module, id: InstrId, there: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
+pub(super) fn summand_operands(
+    module: &Module,
+    id: InstrId,
+    there: impl Fn(usize) -> bool,
+) -> Option<Vec<bool>> {
     let count = module[id].operands.len();
     let ty = element_type(module, id)?;
     let only = |wanted: &[usize]| -> Option<Vec<bool>> {
@@ -42,15 +46,16 @@ pub(super) fn is_sum(module: &Module, id: InstrId) -> bool {
 
 /// Returns whether the value is zero, looking through calls that only specify a sharding.
 pub(super) fn is_zero(module: &Module, mut id: InstrId) -> bool {
-    while let (true, &[operand]) = (passes_on(module, id), &module[id].operands[..]) {
+    while let (true, &[operand]) = (only_forwards_operand(module, id), &module[id].operands[..]) {
         id = operand;
     }
     is_splat_float(module, id, 0.0) || is_splat_float(module, id, -0.0) || is_splat_integer(module, id, 0)
 }
 
 /// Returns whether the instruction only passes on its operand, in any sharding.
-pub(super) fn passes_on(module: &Module, id: InstrId) -> bool {
-    matches!(module[id].op, Op::Copy) || crate::partitioning::sharding_propagation::hands_on_as_is(module, id)
+pub(super) fn only_forwards_operand(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::Copy)
+        || crate::partitioning::sharding_propagation::forwards_device_array(module, id)
 }
 
 /// Returns whether the conversion only changes the rounding. For other conversions, such as to a wider

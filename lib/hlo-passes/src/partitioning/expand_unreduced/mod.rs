@@ -23,7 +23,7 @@ mod linear;
 
 use super::channels::Channels;
 use super::factors::Factors;
-use super::sharding_propagation::hands_on_as_is;
+use super::sharding_propagation::forwards_device_array;
 use crate::control_flow::flatten_call_graph::flatten_control_flow;
 use crate::simplification::dce::remove_unneeded;
 use crate::support::combiner::Combiners;
@@ -132,13 +132,15 @@ impl Expansion<'_> {
             for &id in self.module[c].instructions() {
                 match &self.module[id].op {
                     Op::While(a) => {
-                        results.insert(a.body, self.flow.given(id).to_vec());
+                        results.insert(a.body, self.flow.produced_states(id).to_vec());
                     }
                     Op::Conditional(a) => {
-                        results.extend(a.branches().iter().map(|&b| (b, self.flow.given(id).to_vec())));
+                        results.extend(
+                            a.branches().iter().map(|&b| (b, self.flow.produced_states(id).to_vec())),
+                        );
                     }
                     Op::Call(a) => {
-                        results.insert(a.to_apply, self.flow.given(id).to_vec());
+                        results.insert(a.to_apply, self.flow.produced_states(id).to_vec());
                         let parameters = self.module.parameters(a.to_apply);
                         self.arguments.extend(parameters.into_iter().zip(self.module[id].operands.clone()));
                     }
@@ -147,7 +149,7 @@ impl Expansion<'_> {
             }
         }
         let root = self.module[self.module.entry()].root();
-        let written = |n| match self.flow.said(root, n) {
+        let written = |n| match self.flow.annotation(root, n) {
             Annotation::Summands(s) => Some(s.clone()),
             _ => None,
         };
@@ -170,7 +172,7 @@ impl Expansion<'_> {
         }
         let root = self.module[c].root();
         self.at = root;
-        let have = self.flow.wanted(root).to_vec();
+        let have = self.flow.received_states(root).to_vec();
         let want = result.unwrap_or_else(|| vec![None; have.len()]);
         let value = self.now.get(&root).copied().unwrap_or(root);
         let value = self.converted(value, &have, &want);
@@ -181,13 +183,13 @@ impl Expansion<'_> {
 
     fn instruction(&mut self, id: InstrId) {
         let operands = self.module[id].operands.clone();
-        let taken: Vec<OperandForm> = (0..operands.len()).map(|n| self.taken(id, n)).collect();
+        let taken: Vec<OperandForm> = (0..operands.len()).map(|n| self.operand_form(id, n)).collect();
         for (n, (&o, taken)) in operands.iter().zip(taken).enumerate() {
             let now = self.now.get(&o).copied().unwrap_or(o);
             let new = match taken {
                 OperandForm::AsIs => now,
                 OperandForm::As(want) => {
-                    let have = self.flow.wanted(o).to_vec();
+                    let have = self.flow.received_states(o).to_vec();
                     self.converted(now, &have, &want)
                 }
                 OperandForm::ForAll(summands) => self.for_all(now, &summands),
@@ -196,20 +198,22 @@ impl Expansion<'_> {
                 self.module.replace_operand(id, n, new);
             }
         }
-        let (given, wanted) = (self.flow.given(id).to_vec(), self.flow.wanted(id).to_vec());
+        let (given, wanted) =
+            (self.flow.produced_states(id).to_vec(), self.flow.received_states(id).to_vec());
         self.annotate(id, &given, id);
         let changed = given.iter().zip(&wanted).any(|(a, b)| !same(a, b));
         if changed {
-            let new = self.converted_as_said(id, &given, &wanted);
+            let new = self.convert_to_annotation(id, &given, &wanted);
             self.now.insert(id, new);
         }
     }
 
     /// Returns the form in which an instruction takes an operand.
-    fn taken(&self, id: InstrId, n: usize) -> OperandForm {
+    fn operand_form(&self, id: InstrId, n: usize) -> OperandForm {
         let operands = &self.module[id].operands;
-        let there = |n: usize| operands.get(n).is_some_and(|&o| matches!(self.flow.wanted(o), [Some(_)]));
-        let given = self.flow.given(id);
+        let there =
+            |n: usize| operands.get(n).is_some_and(|&o| matches!(self.flow.received_states(o), [Some(_)]));
+        let given = self.flow.produced_states(id);
         match &self.module[id].op {
             Op::Tuple => {
                 let count = |&o: &InstrId| self.module[o].shape.leaf_count();
@@ -222,12 +226,14 @@ impl Expansion<'_> {
             Op::GetTupleElement(_) | Op::Call(_) | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
                 return OperandForm::AsIs;
             }
-            Op::CustomCall(_) if hands_on_as_is(self.module, id) || self.flow.is_own(self.module, id) => {
+            Op::CustomCall(_)
+                if forwards_device_array(self.module, id) || self.flow.is_own(self.module, id) =>
+            {
                 return OperandForm::AsIs;
             }
             _ => {}
         }
-        match (given, linear::taken(self.module, id, there)) {
+        match (given, linear::summand_operands(self.module, id, there)) {
             ([Some(_)], Some(taken)) if taken.get(n) == Some(&true) => OperandForm::AsIs,
             ([Some(own)], Some(_)) => OperandForm::ForAll(self.of_operand(id, n, own)),
             _ => OperandForm::As(vec![None; self.module[operands[n]].shape.leaf_count()]),
@@ -239,18 +245,18 @@ impl Expansion<'_> {
         let rank = self.module[self.module[id].operands[n]].shape.as_array().map_or(0, |a| a.rank());
         let factors = Factors::of(self.module, id);
         match factors.as_ref().and_then(|f| Some((f, f.operands.get(n)?))) {
-            Some((factors, walk)) => lifted(factors, &factors.result, result).select(walk),
+            Some((factors, walk)) => partition_of_summands(factors, &factors.result, result).select(walk),
             None => result.whole(rank),
         }
     }
 
     /// Writes the sharding of a value of which a leaf is summands or was annotated as summands.
     fn annotate(&mut self, id: InstrId, states: &[State], as_said_of: InstrId) {
-        let is_said = |n| matches!(self.flow.said(as_said_of, n), Annotation::Summands(_));
+        let is_said = |n| matches!(self.flow.annotation(as_said_of, n), Annotation::Summands(_));
         if !states.iter().enumerate().any(|(n, s)| s.is_some() || is_said(n)) {
             return;
         }
-        let leaf = |(n, state): (usize, &State)| match (state, self.flow.said(as_said_of, n)) {
+        let leaf = |(n, state): (usize, &State)| match (state, self.flow.annotation(as_said_of, n)) {
             (Some(summands), _) => summands.own.to_kind(),
             (None, Annotation::Plain(tiling)) => tiling.to_kind(),
             // The sharding of the whole value before it is converted to summands is left open.
@@ -302,8 +308,8 @@ impl Expansion<'_> {
 
     /// Converts the result of an instruction to the annotated states. The sum of an array gets the annotated
     /// sharding.
-    fn converted_as_said(&mut self, id: InstrId, given: &[State], wanted: &[State]) -> InstrId {
-        match (given, wanted, self.flow.said(id, 0)) {
+    fn convert_to_annotation(&mut self, id: InstrId, given: &[State], wanted: &[State]) -> InstrId {
+        match (given, wanted, self.flow.annotation(id, 0)) {
             ([Some(own)], [None], Annotation::Plain(tiling)) => {
                 let tiling = tiling.clone();
                 self.summed(id, own, Some(&tiling))
@@ -318,7 +324,11 @@ impl Expansion<'_> {
 }
 
 /// Converts the summands of an array to a partition of the factors.
-fn lifted(factors: &Factors, walk: &super::factors::DimensionFactors, of: &Summands) -> Summands {
+fn partition_of_summands(
+    factors: &Factors,
+    walk: &super::factors::DimensionFactors,
+    of: &Summands,
+) -> Summands {
     let lifted = Summands { own: factors.lift(walk, &of.own), summed: factors.lift(walk, &of.summed) };
     lifted.or_whole(factors.factors.len())
 }
@@ -327,7 +337,7 @@ fn lifted(factors: &Factors, walk: &super::factors::DimensionFactors, of: &Summa
 fn same(a: &State, b: &State) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => a.goes_with(b),
+        (Some(a), Some(b)) => a.has_same_devices(b),
         _ => false,
     }
 }

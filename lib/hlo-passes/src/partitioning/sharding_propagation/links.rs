@@ -81,7 +81,7 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
         }
         // Calls that convert between arrays of the whole program and of a device are excluded, because the
         // sizes differ.
-        Op::CustomCall(_) if hands_on_as_is(module, id) => {
+        Op::CustomCall(_) if forwards_device_array(module, id) => {
             operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
         }
         Op::Reshape(_) => {
@@ -118,7 +118,7 @@ fn only_moves(op: &Op) -> bool {
 }
 
 /// Returns whether the call passes its operand on as the devices have it.
-pub(in crate::partitioning) fn hands_on_as_is(module: &Module, id: InstrId) -> bool {
+pub(in crate::partitioning) fn forwards_device_array(module: &Module, id: InstrId) -> bool {
     let Op::CustomCall(a) = &module[id].op else { return false };
     let target = a.custom_call_target.as_str().unwrap_or_default();
     let &[operand] = &module[id].operands[..] else { return false };

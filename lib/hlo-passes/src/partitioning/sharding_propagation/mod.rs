@@ -22,7 +22,7 @@ use crate::control_flow::flatten_call_graph::flatten_control_flow;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
-pub(in crate::partitioning) use links::hands_on_as_is;
+pub(in crate::partitioning) use links::forwards_device_array;
 use state::State;
 
 /// The description in the registry.
@@ -58,6 +58,6 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     }
     let flattened = flatten_control_flow(module)?;
     let mut state = State::new(module, devices)?;
-    state.settle(module);
+    state.propagate(module);
     Ok(state.write(module) || flattened)
 }

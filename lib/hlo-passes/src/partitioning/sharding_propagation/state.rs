@@ -1,6 +1,6 @@
 //! The known shardings during propagation.
 
-use super::links::{Leaf, Link, Order, hands_on_as_is, leaf_count, links, shard_groups};
+use super::links::{Leaf, Link, Order, forwards_device_array, leaf_count, links, shard_groups};
 use crate::partitioning::factors::{DimensionFactors, Factors, merged};
 use crate::partitioning::reshapes::reshaped;
 use crate::partitioning::tilings::tilings;
@@ -106,7 +106,7 @@ impl State {
     }
 
     /// Propagates shardings until nothing changes.
-    pub(super) fn settle(&mut self, module: &Module) {
+    pub(super) fn propagate(&mut self, module: &Module) {
         let links = std::mem::take(&mut self.links);
         for stage in [Stage::Moves, Stage::Forward, Stage::All] {
             for _ in 0..MAX_ROUNDS {
@@ -207,7 +207,7 @@ impl State {
             None => tiling.clone(),
         };
         let new = match self.ends.get(&leaf) {
-            Some(dims) => even(&new, dims),
+            Some(dims) => without_uneven_splits(&new, dims),
             None => new,
         };
         let finer = match self.known.get(&leaf) {
@@ -261,7 +261,7 @@ impl State {
 }
 
 /// Removes the splits that produce tiles of unequal sizes.
-fn even(tiling: &TileAssignment, dims: &[i64]) -> TileAssignment {
+fn without_uneven_splits(tiling: &TileAssignment, dims: &[i64]) -> TileAssignment {
     let is_even = |(d, (&tiles, &size)): (usize, (&i64, &i64))| (size % tiles.max(1) == 0).then_some(d);
     tiling.select(&tiling.tiles().iter().zip(dims).enumerate().map(is_even).collect::<Vec<_>>())
 }
@@ -271,7 +271,7 @@ fn even(tiling: &TileAssignment, dims: &[i64]) -> TileAssignment {
 /// `None` for other instructions.
 fn open_dimensions(module: &Module, id: InstrId) -> Option<Vec<bool>> {
     let Op::CustomCall(_) = &module[id].op else { return None };
-    if !hands_on_as_is(module, id) {
+    if !forwards_device_array(module, id) {
         return None;
     }
     let config = module[id].common.as_ref()?.backend_config.as_str()?;

@@ -8,7 +8,7 @@ use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 
 impl Partitioner<'_> {
     /// Returns another operation, on other operands, with the same result as an instruction.
-    pub(super) fn another_way(&mut self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
+    pub(super) fn alternative(&mut self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
         match &plain.op {
             Op::Slice(a) if a.slice.iter().all(|s| s.stride == 1) => {
                 let starts: Vec<i64> = a.slice.iter().map(|s| s.start).collect();

@@ -14,8 +14,8 @@ impl Partitioner<'_> {
     /// Partitions the instruction by its factors. Returns `None` if this is not possible.
     pub(super) fn by_factors(&mut self, id: InstrId) -> Option<Value> {
         let (cutting, cut) = self.cheapest(id)?;
-        let values = self.on_parts(id, &cutting, &cut)?;
-        let wanted = self.wanted(id);
+        let values = self.emit_on_parts(id, &cutting, &cut)?;
+        let wanted = self.required_shardings(id);
         let values: Vec<Value> =
             values.iter().zip(&wanted).map(|(part, to)| Value::Array(self.reshard(part, to))).collect();
         Some(match &self.module[id].shape {
@@ -29,9 +29,9 @@ impl Partitioner<'_> {
     fn cheapest(&mut self, id: InstrId) -> Option<(Cutting, TileAssignment)> {
         let plain = self.cutting(id)?;
         let (cost, cut) = self.choose(&plain);
-        let Some(other) = self.another_way(id, &plain) else { return Some((plain, cut)) };
+        let Some(other) = self.alternative(id, &plain) else { return Some((plain, cut)) };
         let (other_cost, other_cut) = self.choose(&other);
-        let taken = if other_cost < cost + self.saved(id) {
+        let taken = if other_cost < cost + self.unshared_operand_cost(id) {
             (other_cost, other, other_cut)
         } else {
             (cost, plain, cut)
@@ -42,17 +42,17 @@ impl Partitioner<'_> {
 
     /// Returns the cost of the operands that nothing else uses. It is saved if the alternative does not use
     /// them.
-    fn saved(&self, id: InstrId) -> f64 {
+    fn unshared_operand_cost(&self, id: InstrId) -> f64 {
         let alone = |o: &&InstrId| self.module.users(**o).len() == 1;
         self.module[id].operands.iter().filter(alone).filter_map(|o| self.scope.costs.get(o)).sum()
     }
 
     /// Emits the instruction on parts of its operands for a partition of the factors. Returns its results.
-    fn on_parts(&mut self, id: InstrId, cutting: &Cutting, cut: &TileAssignment) -> Option<Vec<Part>> {
+    fn emit_on_parts(&mut self, id: InstrId, cutting: &Cutting, cut: &TileAssignment) -> Option<Vec<Part>> {
         let combined = cutting.combined(cut);
         let mut parts = self.cut_operands(cutting, cut, &combined)?;
         let mut op = local_op(cutting, cut, &parts);
-        self.reach_out(cutting, cut, &mut op, &mut parts);
+        self.fetch_halos(cutting, cut, &mut op, &mut parts);
         let tiling = cut.select(&cutting.factors.result);
         let mut operands: Vec<InstrId> = parts.iter().map(|p| p.id).collect();
         let start = match &cutting.combine {
@@ -110,7 +110,7 @@ impl Partitioner<'_> {
 
     /// Gets the elements that devices need from neighbouring tiles, and adapts the windows of the operation
     /// to them.
-    fn reach_out(&mut self, cutting: &Cutting, cut: &TileAssignment, op: &mut Op, parts: &mut [Part]) {
+    fn fetch_halos(&mut self, cutting: &Cutting, cut: &TileAssignment, op: &mut Op, parts: &mut [Part]) {
         for reach in cutting.reaches.iter().filter(|r| cut.tiles()[r.to] > 1) {
             let Some(needed) = cutting.needed(reach, cut) else { continue };
             let Some(run) = cutting.run(reach, cut) else { continue };

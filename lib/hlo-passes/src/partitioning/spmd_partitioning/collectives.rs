@@ -63,7 +63,7 @@ impl Partitioner<'_> {
         let local = self.shard_shape(&shape, &tiling);
         let made = self.add(local, op, &[part.id]);
         let made = self.made(made, &shape, &tiling);
-        let said = self.module[id].sharding().and_then(|_| self.wanted(id).into_iter().next());
+        let said = self.module[id].sharding().and_then(|_| self.required_shardings(id).into_iter().next());
         Some(Value::Array(said.map_or_else(|| made.clone(), |to| self.reshard(&made, &to))))
     }
 

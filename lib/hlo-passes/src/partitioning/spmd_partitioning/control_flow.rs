@@ -32,7 +32,7 @@ impl Partitioner<'_> {
     ) -> Result<Option<Value>, Diag> {
         let Some(index) = self.part(0) else { return Ok(None) };
         let index = self.reshard(&index, &index.tiling.whole(0));
-        let tilings = self.wanted(id);
+        let tilings = self.required_shardings(id);
         let mut operands = vec![index.id];
         let mut branches = Vec::new();
         for (n, &branch) in attrs.branches().iter().enumerate() {
@@ -55,7 +55,7 @@ impl Partitioner<'_> {
 
     /// Partitions a call.
     pub(super) fn call(&mut self, id: InstrId, attrs: &CallAttrs) -> Result<Option<Value>, Diag> {
-        let tilings = self.wanted(id);
+        let tilings = self.required_shardings(id);
         let (mut operands, mut parameters) = (Vec::new(), Vec::new());
         for n in 0..self.module[id].operands.len() {
             let Some(argument) = self.operand(n) else { return Ok(None) };
@@ -76,8 +76,11 @@ impl Partitioner<'_> {
     /// requires.
     fn parameter_tilings(&self, callee: ComputationId, n: usize, argument: &Value) -> Vec<TileAssignment> {
         match self.module.parameters(callee).get(n) {
-            Some(&p) if self.module[p].sharding().is_some() && !self.has_more(argument, &self.wanted(p)) => {
-                self.wanted(p)
+            Some(&p)
+                if self.module[p].sharding().is_some()
+                    && !self.has_more(argument, &self.required_shardings(p)) =>
+            {
+                self.required_shardings(p)
             }
             _ => argument.tilings(self.devices),
         }
@@ -86,7 +89,8 @@ impl Partitioner<'_> {
     /// Returns whether each device already has all that it needs of a value. The callee may need the rest.
     fn has_more(&self, value: &Value, wanted: &[TileAssignment]) -> bool {
         let (leaves, have) = (value.leaves(), value.tilings(self.devices));
-        let sent = |part: &Part, to: &TileAssignment| self.way(&part.tiling, to, &part.shape.dims).cost;
+        let sent =
+            |part: &Part, to: &TileAssignment| self.resharding_plan(&part.tiling, to, &part.shape.dims).cost;
         have.len() == wanted.len()
             && leaves
                 .iter()

@@ -3,9 +3,9 @@
 
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
-use crate::partitioning::sharding_propagation::hands_on_as_is;
+use crate::partitioning::sharding_propagation::forwards_device_array;
 use crate::partitioning::sharding_rule::batch;
-use crate::partitioning::tilings::wrong;
+use crate::partitioning::tilings::invalid_sharding;
 use hlo_ir::attr::{ComparisonDirection, ConditionalAttrs, ShardingKind, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
@@ -18,18 +18,18 @@ impl Partitioner<'_> {
     /// Partitions such a call. Returns `None` for all others.
     pub(super) fn custom_call(&mut self, id: InstrId, target: &str) -> Result<Option<Value>, Diag> {
         if target == PARTITIONED_CALLBACK {
-            return Ok(self.of_each_part(id));
+            return Ok(self.call_on_each_part(id));
         }
         if let Some(device) = self.only_device(id) {
             return Ok(self.on_one_device(id, device));
         }
         let Some(value) = self.operand(0) else { return Ok(None) };
         Ok(match (target, &value) {
-            (_, _) if hands_on_as_is(self.module, id) => Some(self.handed_on(id, &value)),
+            (_, _) if forwards_device_array(self.module, id) => Some(self.forward_value(id, &value)),
             ("SPMDFullToShardShape" | "SPMDShardToFullShape", Value::Array(part)) => {
-                Some(Value::Array(self.taken_as(id, part, target == "SPMDFullToShardShape")?))
+                Some(Value::Array(self.reinterpret_part(id, part, target == "SPMDFullToShardShape")?))
             }
-            _ => batch(self.module, id).and_then(|batch| self.on_parts_of_batch(id, &batch)),
+            _ => batch(self.module, id).and_then(|batch| self.call_on_batch_parts(id, &batch)),
         })
     }
 
@@ -137,7 +137,7 @@ impl Partitioner<'_> {
     }
 
     /// Partitions a call without results that each device makes on its parts of the operands.
-    fn of_each_part(&mut self, id: InstrId) -> Option<Value> {
+    fn call_on_each_part(&mut self, id: InstrId) -> Option<Value> {
         let shape = self.module[id].shape.clone();
         if shape.leaf_count() > 0 {
             return None;
@@ -147,18 +147,18 @@ impl Partitioner<'_> {
             let value = self.operand(n)?;
             operands.push(self.materialized(&value));
         }
-        self.called_on_parts(id, shape, &operands);
+        self.emit_call_on_parts(id, shape, &operands);
         Some(Value::Tuple(Vec::new()))
     }
 
     /// Partitions a call that does the same for each entry of a batch. Each device calls it on a part of the
     /// batch, split as the largest split operand or result. Returns `None` if none is split, or if the call
     /// has computations, which expect arrays of the whole size.
-    fn on_parts_of_batch(&mut self, id: InstrId, batch: &[i64]) -> Option<Value> {
+    fn call_on_batch_parts(&mut self, id: InstrId, batch: &[i64]) -> Option<Value> {
         if !self.module[id].op.called_computations().is_empty() {
             return None;
         }
-        let wanted = self.wanted(id);
+        let wanted = self.required_shardings(id);
         let leaves = self.module[id].shape.leaves().into_iter().map(Shape::byte_size);
         let results = leaves.zip(wanted.iter().cloned());
         let parts =
@@ -174,13 +174,13 @@ impl Partitioner<'_> {
         let tilings: Vec<TileAssignment> = wanted.iter().map(|to| on_batch(&cut, to.rank())).collect();
         let shape = self.module[id].shape.clone();
         let local = self.local_shape(&shape, &tilings);
-        let made = self.called_on_parts(id, local, &operands);
+        let made = self.emit_call_on_parts(id, local, &operands);
         let value = self.unpacked(made, &shape, &mut tilings.iter());
         Some(self.resharded_value(&value, &wanted))
     }
 
     /// Emits a call on parts of its operands, in the layouts of the whole operands.
-    fn called_on_parts(&mut self, id: InstrId, shape: Shape, operands: &[InstrId]) -> InstrId {
+    fn emit_call_on_parts(&mut self, id: InstrId, shape: Shape, operands: &[InstrId]) -> InstrId {
         let mut op = self.module[id].op.clone();
         if let Op::CustomCall(a) = &mut op
             && let Some(shapes) = &mut a.operand_layout_constraints.0
@@ -197,9 +197,9 @@ impl Partitioner<'_> {
     }
 
     /// Passes a value on, in the annotated sharding if there is one.
-    fn handed_on(&mut self, id: InstrId, value: &Value) -> Value {
+    fn forward_value(&mut self, id: InstrId, value: &Value) -> Value {
         if self.module[id].sharding().is_some() {
-            let wanted = self.wanted(id);
+            let wanted = self.required_shardings(id);
             self.resharded_value(value, &wanted)
         } else {
             value.clone()
@@ -208,16 +208,16 @@ impl Partitioner<'_> {
 
     /// Reinterprets each device's part as a part of another array: one of the device itself, or one of the
     /// whole program.
-    fn taken_as(&self, id: InstrId, part: &Part, own: bool) -> Result<Part, Diag> {
+    fn reinterpret_part(&self, id: InstrId, part: &Part, own: bool) -> Result<Part, Diag> {
         let Some(shape) = self.module[id].shape.as_array().cloned() else { return Ok(part.clone()) };
-        let tiling = match self.wanted(id).into_iter().next() {
+        let tiling = match self.required_shardings(id).into_iter().next() {
             Some(tiling) if !own || !tiling.is_replicated() => tiling,
             _ => TileAssignment::manual(shape.rank(), self.devices),
         };
         let (have, want) = (part.local_dims(), tiling.shard(&shape.dims));
         if have != want {
             let why = format!("each device has {have:?} elements, and {want:?} are taken");
-            return Err(wrong(self.module, id, &why));
+            return Err(invalid_sharding(self.module, id, &why));
         }
         Ok(Part { id: part.id, shape, tiling })
     }

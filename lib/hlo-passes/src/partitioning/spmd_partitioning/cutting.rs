@@ -127,7 +127,7 @@ impl Partitioner<'_> {
                 factor.kind = Kind::Whole;
             }
         }
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         let slices = vec![None; parts.len()];
         Some(Cutting { op, factors, reaches, combine, parts, slices, leaves, wanted })
     }

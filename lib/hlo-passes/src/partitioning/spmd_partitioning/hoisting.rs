@@ -23,7 +23,7 @@ impl Partitioner<'_> {
         attrs: &WhileAttrs,
         state: &Value,
     ) -> Result<Vec<TileAssignment>, Diag> {
-        let mut tilings = self.wanted(id);
+        let mut tilings = self.required_shardings(id);
         let Value::Tuple(parts) = state else { return Ok(tilings) };
         let rounds = trips(self.module, id).filter(|&n| n > 1 && !self.trying);
         let (Some(rounds), true) = (rounds, self.module[attrs.body].instructions().len() < MAX_INSTRUCTIONS)

@@ -28,7 +28,7 @@ impl Partitioner<'_> {
             | Op::AllToAll(_)
             | Op::CollectivePermute(_)
             | Op::ReduceScatter(_) => self.own_exchange(id),
-            Op::OptBarrier | Op::AddDependency => self.passed_on(id),
+            Op::OptBarrier | Op::AddDependency => self.partition_forwarding(id),
             Op::While(a) => self.while_loop(id, &a)?,
             Op::Conditional(a) => self.conditional(id, &a)?,
             Op::Call(a) => self.call(id, &a)?,
@@ -52,7 +52,7 @@ impl Partitioner<'_> {
     }
 
     /// Partitions an instruction that passes on a value, in any sharding.
-    fn passed_on(&mut self, id: InstrId) -> Option<Value> {
+    fn partition_forwarding(&mut self, id: InstrId) -> Option<Value> {
         let value = self.operand(0)?;
         let mut operands = vec![self.materialized(&value)];
         for n in 1..self.module[id].operands.len() {
@@ -68,7 +68,7 @@ impl Partitioner<'_> {
 
     /// Emits the instruction on all of its operands, on each device.
     fn whole(&mut self, id: InstrId) -> Value {
-        let wanted = self.wanted(id);
+        let wanted = self.required_shardings(id);
         let operands = self.operands(id);
         let tilings = operands.iter().flat_map(|o| o.tilings(self.devices));
         let grouped = wanted.iter().cloned().chain(tilings).find(|t| t.groups() > 1);

@@ -34,7 +34,7 @@ mod random;
 mod resharding;
 mod value;
 
-use super::tilings::{tilings, wrong};
+use super::tilings::{invalid_sharding, tilings};
 use crate::simplification::dce::remove_unneeded_and;
 use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::attr::{ShardingKind, TileAssignment};
@@ -114,7 +114,7 @@ fn check(module: &Module, devices: usize) -> Result<(), Diag> {
                 ShardingKind::Unreduced => "each device has a summand of it",
                 _ => continue,
             };
-            return Err(wrong(module, id, &format!("{why}, at an end of the program")));
+            return Err(invalid_sharding(module, id, &format!("{why}, at an end of the program")));
         }
     }
     Ok(())
@@ -123,9 +123,9 @@ fn check(module: &Module, devices: usize) -> Result<(), Diag> {
 fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
     let entry = p.module.entry();
     let numbers = p.module.parameters(entry);
-    let parameters: Vec<Vec<TileAssignment>> = numbers.iter().map(|&id| p.wanted(id)).collect();
+    let parameters: Vec<Vec<TileAssignment>> = numbers.iter().map(|&id| p.required_shardings(id)).collect();
     let root = p.module[entry].root();
-    let result = p.wanted(root);
+    let result = p.required_shardings(root);
     let made = p.computation(entry, &parameters, &result)?;
     update_header(&mut p, &parameters, &result);
     let annotated: Vec<_> = numbers.iter().map(|&id| p.module[id].sharding().cloned()).collect();

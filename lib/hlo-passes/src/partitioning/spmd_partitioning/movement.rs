@@ -14,7 +14,7 @@ impl Partitioner<'_> {
         let Op::Constant(a) = &self.module[id].op else { return None };
         let (literal, elided) = (a.literal.clone(), a.is_elided());
         let shape = self.module[id].shape.as_array()?.clone();
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         if wanted.is_whole() || elided {
             return None;
         }
@@ -41,7 +41,7 @@ impl Partitioner<'_> {
     pub(super) fn broadcast_of(&mut self, id: InstrId, dims: &Dims) -> Option<Value> {
         let of = self.part(0).filter(|p| p.shape.is_static() && p.tiling.groups() == 1)?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)?.clone();
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         if of.shape.rank() == 0 {
             return Some(Value::Array(self.splat(of.id, &shape, &wanted)));
         }
@@ -59,7 +59,7 @@ impl Partitioner<'_> {
     pub(super) fn count(&mut self, id: InstrId, along: i64) -> Option<Value> {
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
         let along = usize::try_from(along).ok().filter(|&d| d < shape.rank())?;
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         let part = self.counted(&shape, &wanted, along);
         self.scope.remade.insert(part.id, Rematerialization::Count(along));
         Some(Value::Array(part))
@@ -86,12 +86,13 @@ impl Partitioner<'_> {
     pub(super) fn reshape(&mut self, id: InstrId) -> Option<Value> {
         let part = self.part(0).filter(|p| p.shape.is_static())?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         let (from, to) = (&part.shape.dims, &shape.dims);
         let there = reshaped(&part.tiling, from, to);
         let back = reshaped(&wanted, to, from).map(|(kept, before)| (before, kept));
         let cost = |(before, after): &(TileAssignment, TileAssignment)| {
-            self.way(&part.tiling, before, from).cost + self.way(after, &wanted, to).cost
+            self.resharding_plan(&part.tiling, before, from).cost
+                + self.resharding_plan(after, &wanted, to).cost
         };
         let (before, after) = match (back, there) {
             (Some(back), Some(there)) if cost(&there) < cost(&back) => there,
@@ -110,7 +111,7 @@ impl Partitioner<'_> {
     /// the device at the other end.
     pub(super) fn reversed(&mut self, id: InstrId, dims: &[i64]) -> Option<Value> {
         let part = self.part(0).filter(|p| p.shape.is_static())?;
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         let turned = |d: usize| dims.contains(&(d as i64)) && part.tiling.tiles()[d] > 1;
         let cut: Vec<usize> = (0..part.shape.rank()).filter(|&d| turned(d)).collect();
         // Padding would come first after the reversal.

@@ -117,7 +117,7 @@ impl Partitioner<'_> {
                 None => Part { id: self.all_reduce(part.id, to_apply, &groups), ..part },
             };
             out.push(match (start, combine) {
-                (Some(start), Combine::Reduction { op, .. }) => self.begun_with(start, *op, part),
+                (Some(start), Combine::Reduction { op, .. }) => self.combine_initial_value(start, *op, part),
                 _ => part,
             });
         }
@@ -125,7 +125,7 @@ impl Partitioner<'_> {
     }
 
     /// Combines the result with the initial value.
-    fn begun_with(&mut self, start: InstrId, op: Opcode, part: Part) -> Part {
+    fn combine_initial_value(&mut self, start: InstrId, op: Opcode, part: Part) -> Part {
         let start = self.spread(start, &part.local_dims());
         let op = match op {
             Opcode::Multiply => Op::Multiply,
@@ -170,7 +170,7 @@ impl Partitioner<'_> {
         let mut dims = part.local_dims();
         let count = count as i64;
         dims[dim] = (dims[dim] + count - 1) / count * count;
-        Part { id: self.filled_up(part.id, &dims), ..part }
+        Part { id: self.pad_end(part.id, &dims), ..part }
     }
 
     /// Returns a computation that applies an operation to two scalars.
@@ -187,14 +187,14 @@ impl Partitioner<'_> {
         let elements = super::plan::shard_elements(&part.tiling, dims);
         let bytes = part.shape.element_type.byte_size() as f64;
         let moved = if loops.is_empty() {
-            self.way(&part.tiling, wanted, dims).cost
+            self.resharding_plan(&part.tiling, wanted, dims).cost
         } else {
             let groups = sharing(cut, &loops);
             let count = groups.first().map_or(1, Vec::len) as f64;
             let once = elements * (count - 1.0) / count;
             match scattered(&part.tiling, &groups, wanted, dims) {
                 Some(_) => once,
-                None => 2.0 * once + self.way(&part.tiling, wanted, dims).cost,
+                None => 2.0 * once + self.resharding_plan(&part.tiling, wanted, dims).cost,
             }
         };
         moved * bytes

@@ -214,7 +214,7 @@ impl<'m> Partitioner<'m> {
 
     /// Returns the required shardings of the results of an instruction, leaf by leaf. Dynamic arrays are not
     /// split.
-    pub(super) fn wanted(&self, id: InstrId) -> Vec<TileAssignment> {
+    pub(super) fn required_shardings(&self, id: InstrId) -> Vec<TileAssignment> {
         let shape = &self.module[id].shape;
         let mut wanted = self.replicated(shape);
         // Errors were reported before.

@@ -11,7 +11,7 @@ impl Partitioner<'_> {
     /// device has its own `rng` state.
     pub(super) fn drawn(&mut self, id: InstrId) -> Option<Value> {
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
-        let wanted = self.wanted(id).into_iter().next()?;
+        let wanted = self.required_shardings(id).into_iter().next()?;
         let mut operands = Vec::new();
         for n in 0..self.module[id].operands.len() {
             let part = self.part(n).filter(|p| p.tiling.groups() == 1 && wanted.groups() == 1)?;

@@ -90,11 +90,16 @@ impl Partitioner<'_> {
     }
 
     fn plan(&self, part: &Part, to: &TileAssignment) -> Rc<Plan> {
-        self.way(&part.tiling, to, &part.shape.dims)
+        self.resharding_plan(&part.tiling, to, &part.shape.dims)
     }
 
     /// Returns the plan between two shardings of an array with these sizes.
-    pub(super) fn way(&self, from: &TileAssignment, to: &TileAssignment, dims: &Dims) -> Rc<Plan> {
+    pub(super) fn resharding_plan(
+        &self,
+        from: &TileAssignment,
+        to: &TileAssignment,
+        dims: &Dims,
+    ) -> Rc<Plan> {
         let way = (from.clone(), to.clone(), dims.clone());
         let mut plans = self.plans.borrow_mut();
         plans.entry(way).or_insert_with(|| Rc::new(plan(from, to, dims))).clone()
@@ -121,7 +126,7 @@ impl Partitioner<'_> {
             Step::Slice => self.cut(at, next),
             Step::Gather { dim, count } => self.gather(at, dim, count),
             Step::Exchange { from, to, count } => self.exchange(at, from, to, count),
-            Step::Permute => self.hand_on(at, next),
+            Step::Permute => self.send_tiles(at, next),
         }
     }
 
@@ -136,7 +141,7 @@ impl Partitioner<'_> {
             let start = places.iter().zip(&targets).map(|(p, t)| t.tile[d] * want[d] - p.tile[d] * have[d]);
             starts.push(start.collect::<Vec<i64>>());
         }
-        let value = self.filled_up(at.id, &filled);
+        let value = self.pad_end(at.id, &filled);
         let starts: Vec<InstrId> = starts.into_iter().map(|s| self.of_device(s)).collect();
         let shape = ArrayShape::new(at.shape.element_type, want.iter().copied());
         let operands: Vec<InstrId> = [value].into_iter().chain(starts).collect();
@@ -170,7 +175,7 @@ impl Partitioner<'_> {
         let part = size / tiles + i64::from(size % tiles != 0);
         let mut filled = local.clone();
         filled[to] = part * count;
-        let value = self.filled_up(at.id, &filled);
+        let value = self.pad_end(at.id, &filled);
         let mut apart: Vec<i64> = filled.to_vec();
         apart.splice(to..=to, [count, part]);
         let ty = at.shape.element_type;
@@ -191,7 +196,7 @@ impl Partitioner<'_> {
     }
 
     /// Sends tiles from devices that have them to devices that need them.
-    fn hand_on(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
+    fn send_tiles(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
         let (places, targets) = (at.tiling.places(), next.places());
         let mut pairs = Vec::with_capacity(places.len());
         let mut owners: BTreeMap<(Vec<i64>, usize), VecDeque<usize>> = BTreeMap::new();
@@ -213,7 +218,7 @@ impl Partitioner<'_> {
     }
 
     /// Pads the end of each dimension up to these sizes. The contents of the padding are unspecified.
-    pub(super) fn filled_up(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
+    pub(super) fn pad_end(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
         let Some(shape) = self.array_of(value) else { return value };
         if shape.dims[..] == *dims {
             return value;

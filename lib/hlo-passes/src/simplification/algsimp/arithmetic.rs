@@ -125,7 +125,7 @@ fn add_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (Some(y), None) => (b, y),
         (None, None) => return None,
     };
-    Some(cx.instead(Op::Subtract, &[x, y]))
+    Some(cx.add_same_shape(Op::Subtract, &[x, y]))
 }
 
 /// Rewrites `x - 0`. This is exact for floating-point numbers too: `-0 - 0` is `-0`.
@@ -144,7 +144,7 @@ fn subtract_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 fn subtract_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, y) = (cx.operand(id, 0)?, negated(cx, cx.operand(id, 1)?)?);
-    Some(cx.instead(Op::Add, &[x, y]))
+    Some(cx.add_same_shape(Op::Add, &[x, y]))
 }
 
 /// Rewrites `0 - x`. For floating-point numbers, only `-0 - x`, because `0 - 0` is `0`, but `negate(0)` is
@@ -157,7 +157,7 @@ fn zero_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         wraps(ty) && is_splat_integer(cx.module, zero, 0)
     };
-    neutral.then(|| cx.instead(Op::Negate, &[x]))
+    neutral.then(|| cx.add_same_shape(Op::Negate, &[x]))
 }
 
 fn multiply_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -174,7 +174,7 @@ fn multiply_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 /// Rewrites `x * -1`. Both forms only flip the sign, or wrap.
 fn multiply_minus_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, -1))?;
-    Some(cx.instead(Op::Negate, &[x]))
+    Some(cx.add_same_shape(Op::Negate, &[x]))
 }
 
 fn divide_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -190,13 +190,13 @@ fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if ty.is_unsigned_integer() {
         let shift = i64::from(unsigned_power_of_two(cx, c)?);
         let shift = cx.splat_integer(&a, shift)?;
-        return Some(cx.instead(Op::ShiftRightLogical, &[x, shift]));
+        return Some(cx.add_same_shape(Op::ShiftRightLogical, &[x, shift]));
     }
     let reciprocal = match splat(cx.module, c) {
         Some((_, bytes)) => cx.splat(&a, &exact_reciprocal(ty, &bytes)?)?,
         None => exact_reciprocals(cx, c)?,
     };
-    Some(cx.instead(Op::Multiply, &[x, reciprocal]))
+    Some(cx.add_same_shape(Op::Multiply, &[x, reciprocal]))
 }
 
 /// Returns the reciprocal of a power of two, if both are normal numbers of the type.
@@ -260,7 +260,7 @@ fn remainder_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     let k = unsigned_power_of_two(cx, c)?;
     let mask = cx.splat(&a, (((1u64 << k) - 1).to_le_bytes()).get(..a.element_type.byte_size())?)?;
-    Some(cx.instead(Op::And, &[x, mask]))
+    Some(cx.add_same_shape(Op::And, &[x, mask]))
 }
 
 /// Rewrites `x^c` if the new form is exact for every `x`. This excludes `x^0.5`: for `-inf`, it is `inf`, but
@@ -276,16 +276,16 @@ fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(x);
     }
     if is(2) {
-        return Some(cx.instead(Op::Multiply, &[x, x]));
+        return Some(cx.add_same_shape(Op::Multiply, &[x, x]));
     }
     let (cube, fourth) = (is(3), is(4));
     if (cube || fourth) && a.element_type.is_integer() {
         let square = cx.add(a, Op::Multiply, &[x, x]);
-        return Some(cx.instead(Op::Multiply, &[square, if cube { x } else { square }]));
+        return Some(cx.add_same_shape(Op::Multiply, &[square, if cube { x } else { square }]));
     }
     if is(-1) && a.element_type.is_float() {
         let one = cx.splat_integer(&a, 1)?;
-        return Some(cx.instead(Op::Divide, &[one, x]));
+        return Some(cx.add_same_shape(Op::Divide, &[one, x]));
     }
     None
 }
@@ -307,7 +307,7 @@ fn negate_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
-    Some(cx.instead(Op::Subtract, &[y, x]))
+    Some(cx.add_same_shape(Op::Subtract, &[y, x]))
 }
 
 /// Rewrites `|(|x|)|` and `|-x|`.
@@ -317,7 +317,7 @@ fn abs_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(inner);
     }
     let x = negated(cx, inner)?;
-    Some(cx.instead(Op::Abs, &[x]))
+    Some(cx.add_same_shape(Op::Abs, &[x]))
 }
 
 /// Rewrites the maximum or minimum of a value and itself.
@@ -389,7 +389,7 @@ fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if accuracy != ResultAccuracy::Default {
         cx.module.common_mut(value).result_accuracy = accuracy;
     }
-    Some(cx.instead(Op::broadcast(map), &[value]))
+    Some(cx.add_same_shape(Op::broadcast(map), &[value]))
 }
 
 /// Combines two constants in an associative chain. Wrapping arithmetic is associative, and so are maximum and
@@ -408,7 +408,7 @@ fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = cx.module[id].op.clone();
     let shape = cx.array(id)?;
     let constants = cx.add(shape, op.clone(), &[c1, c2]);
-    Some(cx.instead(op, &[x, constants]))
+    Some(cx.add_same_shape(op, &[x, constants]))
 }
 
 /// Returns the other operand and the constant operand of a binary operation with exactly one constant

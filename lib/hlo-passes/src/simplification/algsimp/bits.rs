@@ -45,7 +45,7 @@ fn de_morgan(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let shape = cx.module[id].shape.clone();
     let inner = cx.add(shape, if cx.opcode(id) == Opcode::And { Op::Or } else { Op::And }, &[x, y]);
-    Some(cx.instead(Op::Not, &[inner]))
+    Some(cx.add_same_shape(Op::Not, &[inner]))
 }
 
 /// Rewrites an operation on a value and its complement.
@@ -101,7 +101,7 @@ fn shift_out(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let by = cx.splat(&a, &wide_integer_bytes(a.element_type, width - 1)?)?;
     let (op, x) = (cx.module[id].op.clone(), cx.operand(id, 0)?);
-    Some(cx.instead(op, &[x, by]))
+    Some(cx.add_same_shape(op, &[x, by]))
 }
 
 /// Combines two consecutive shifts.
@@ -116,5 +116,5 @@ fn shift_shift(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let by = by.min(i128::from(a.element_type.bit_width()));
     let by = cx.splat(&a, &wide_integer_bytes(a.element_type, by)?)?;
     let (op, x) = (cx.module[id].op.clone(), cx.operand(inner, 0)?);
-    Some(cx.instead(op, &[x, by]))
+    Some(cx.add_same_shape(op, &[x, by]))
 }

@@ -93,7 +93,7 @@ fn subtract_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(y);
     }
     let (x, y) = operands_of(cx, b, Opcode::Add).filter(|&(x, y)| x == a || y == a)?;
-    Some(cx.instead(Op::Negate, &[if x == a { y } else { x }]))
+    Some(cx.add_same_shape(Op::Negate, &[if x == a { y } else { x }]))
 }
 
 /// Rewrites `x - c` to a sum, because sums of constants can be combined.
@@ -104,7 +104,7 @@ fn subtract_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     // The smallest number is its own negative.
     let negative = if value == type_range(a.element_type)?.low { value } else { -value };
     let c = cx.splat(&a, &wide_integer_bytes(a.element_type, negative)?)?;
-    Some(cx.instead(Op::Add, &[x, c]))
+    Some(cx.add_same_shape(Op::Add, &[x, c]))
 }
 
 /// Combines the two constants of nested sums and differences.
@@ -131,15 +131,15 @@ fn constant_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(match (adds, subtracted) {
         (true, _) => {
             let c = cx.add(shape, Op::Add, &[c1, c2]);
-            cx.instead(Op::Subtract, &[c, x])
+            cx.add_same_shape(Op::Subtract, &[c, x])
         }
         (false, false) => {
             let c = cx.add(shape, Op::Subtract, &[c2, c1]);
-            cx.instead(Op::Subtract, &[c, x])
+            cx.add_same_shape(Op::Subtract, &[c, x])
         }
         (false, true) => {
             let c = cx.add(shape, Op::Subtract, &[c2, c1]);
-            cx.instead(Op::Add, &[x, c])
+            cx.add_same_shape(Op::Add, &[x, c])
         }
     })
 }
@@ -158,7 +158,7 @@ fn distribute(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .find_map(|(x, y, z, also)| (z == also).then_some((x, y, z)))?;
     let op = cx.module[id].op.clone();
     let sum = cx.add(a, op, &[x, y]);
-    Some(cx.instead(Op::Multiply, &[sum, z]))
+    Some(cx.add_same_shape(Op::Multiply, &[sum, z]))
 }
 
 /// Cancels two signs. For integers, only in products: the smallest number is its own negative, which changes
@@ -168,7 +168,7 @@ fn multiply_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let exact = ty.is_float() || (ty.is_integer() && cx.opcode(id) == Opcode::Multiply);
     let (x, y) = (negated(cx, cx.operand(id, 0)?)?, negated(cx, cx.operand(id, 1)?)?);
     let op = cx.module[id].op.clone();
-    exact.then(|| cx.instead(op, &[x, y]))
+    exact.then(|| cx.add_same_shape(op, &[x, y]))
 }
 
 /// Rewrites `|x| |x|`, because the sign cancels.
@@ -179,7 +179,7 @@ fn multiply_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(a, 0)?;
     // The magnitude of a complex number is real.
-    (cx.element_type(x) == cx.element_type(a)).then(|| cx.instead(Op::Multiply, &[x, x]))
+    (cx.element_type(x) == cx.element_type(a)).then(|| cx.add_same_shape(Op::Multiply, &[x, x]))
 }
 
 /// Rewrites the magnitude of a nonnegative floating-point number. All NaNs count as equal.
@@ -239,7 +239,7 @@ fn divide_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return smaller.then(|| cx.splat(&a, &integer_bytes(a.element_type, 0)?)).flatten();
     };
     let c = cx.splat(&a, &bytes)?;
-    Some(cx.instead(Op::Divide, &[x, c]))
+    Some(cx.add_same_shape(Op::Divide, &[x, c]))
 }
 
 /// Rewrites the remainder of a remainder by the same number.

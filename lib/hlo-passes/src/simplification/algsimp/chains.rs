@@ -162,7 +162,7 @@ fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     }
     let (blocks, permutation) = pieces.blocks()?;
     if permutation.len() < 2 {
-        return Some(if from == to { x } else { cx.instead(Op::reshape(), &[x]) });
+        return Some(if from == to { x } else { cx.add_same_shape(Op::reshape(), &[x]) });
     }
     let sizes: Dims = permutation.iter().map(|&d| blocks.get(index(d)?).copied()).collect::<Option<_>>()?;
     let steps = usize::from(blocks != from) + 1 + usize::from(sizes != to);
@@ -172,9 +172,9 @@ fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     }
     let x = cx.reshaped(x, &blocks)?;
     if sizes == to {
-        return Some(cx.instead(Op::transpose(permutation), &[x]));
+        return Some(cx.add_same_shape(Op::transpose(permutation), &[x]));
     }
     let shape = ArrayShape::new(cx.element_type(id)?, sizes);
     let moved = cx.add(shape, Op::transpose(permutation), &[x]);
-    Some(cx.instead(Op::reshape(), &[moved]))
+    Some(cx.add_same_shape(Op::reshape(), &[moved]))
 }

@@ -97,11 +97,11 @@ fn compare_constant_left(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let attrs = CompareAttrs { direction: flipped(a.direction), ..a };
-    Some(cx.instead(Op::Compare(attrs), &[x, c]))
+    Some(cx.add_same_shape(Op::Compare(attrs), &[x, c]))
 }
 
 /// Evaluates the comparison of two constants.
-fn holds(a: &CompareAttrs, x: Number, y: Number) -> bool {
+fn evaluate_comparison(a: &CompareAttrs, x: Number, y: Number) -> bool {
     use ComparisonDirection::*;
     match a.direction {
         Eq => x == y,
@@ -121,7 +121,7 @@ fn by_cases(cx: &mut Cx<'_>, id: InstrId, p: InstrId, cases: (bool, bool)) -> Op
         return cx.splat_integer(&a, i64::from(cases.0));
     }
     let p = if cx.array(p)?.dims == a.dims { p } else { cx.broadcast(p, &a.dims, &[])? };
-    Some(if cases.0 { p } else { cx.instead(Op::Not, &[p]) })
+    Some(if cases.0 { p } else { cx.add_same_shape(Op::Not, &[p]) })
 }
 
 /// Returns whether the comparison compares values in the order of the type.
@@ -138,7 +138,7 @@ fn compare_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let c = Number::splat(cx.module, c)?;
-    let case = |n: usize| Some(holds(&a, Number::splat(cx.module, cx.operand(select, n)?)?, c));
+    let case = |n: usize| Some(evaluate_comparison(&a, Number::splat(cx.module, cx.operand(select, n)?)?, c));
     let cases = (case(1)?, case(2)?);
     by_cases(cx, id, cx.operand(select, 0)?, cases)
 }
@@ -159,8 +159,8 @@ fn compare_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let case = |n: i32| match c {
-        Number::Float(_) => holds(&a, Number::Float(n.into()), c),
-        Number::Integer(_) => holds(&a, Number::Integer(n.into()), c),
+        Number::Float(_) => evaluate_comparison(&a, Number::Float(n.into()), c),
+        Number::Integer(_) => evaluate_comparison(&a, Number::Integer(n.into()), c),
     };
     by_cases(cx, id, p, (case(1), case(0)))
 }
@@ -185,7 +185,7 @@ fn compare_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     let shape = cx.array(c2)?;
     let c = cx.add(shape, op, &[c2, c1]);
-    Some(cx.instead(Op::Compare(a), &[x, c]))
+    Some(cx.add_same_shape(Op::Compare(a), &[x, c]))
 }
 
 /// Rewrites a comparison of a difference with 0, which tests for equality.
@@ -201,7 +201,7 @@ fn compare_difference(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (x, y) = (cx.operand(difference, 0)?, cx.operand(difference, 1)?);
-    Some(cx.instead(Op::Compare(a), &[x, y]))
+    Some(cx.add_same_shape(Op::Compare(a), &[x, y]))
 }
 
 /// Rewrites a comparison of an extremum with one of its operands.
@@ -233,7 +233,7 @@ fn compare_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (false, Ge | Eq) => Ge,
         _ => return None,
     };
-    Some(cx.instead(Op::Compare(CompareAttrs { direction, ..a }), &[y, x]))
+    Some(cx.add_same_shape(Op::Compare(CompareAttrs { direction, ..a }), &[y, x]))
 }
 
 /// Decodes a comparison with a constant: the value, whether it must be below the constant, the constant, and
@@ -281,7 +281,7 @@ fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (Opcode::Negate, Opcode::Negate) => ty.is_integer() && is_equality(&a),
         _ => false,
     };
-    fits.then(|| cx.instead(Op::Compare(a), &[y, x]))
+    fits.then(|| cx.add_same_shape(Op::Compare(a), &[y, x]))
 }
 
 /// Recognises a total-order comparison of floating-point numbers on integer keys, as XLA's optimiser writes
@@ -294,7 +294,7 @@ fn compare_keys(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, y) = (float_of_key(cx, left)?, float_of_key(cx, right)?);
     let same = cx.element_type(x) == cx.element_type(y);
     let attrs = CompareAttrs { comparison_type: ComparisonType::TotalOrder, ..a };
-    same.then(|| cx.instead(Op::Compare(attrs), &[x, y]))
+    same.then(|| cx.add_same_shape(Op::Compare(attrs), &[x, y]))
 }
 
 /// Returns the floating-point values whose bits `key` contains. The bits below the sign are inverted if the

@@ -83,7 +83,7 @@ fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     if let [(_, Some((x, whole)))] = joined.as_slice() {
         let (x, whole) = (*x, whole.clone());
-        return Some(cx.instead(Op::slice(whole), &[x]));
+        return Some(cx.add_same_shape(Op::slice(whole), &[x]));
     }
     let mut fewer = Vec::with_capacity(joined.len());
     for (operand, part) in joined {
@@ -93,7 +93,7 @@ fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         });
     }
     let op = cx.module[id].op.clone();
-    Some(cx.instead(op, &fewer))
+    Some(cx.add_same_shape(op, &fewer))
 }
 
 /// Returns the limit of `next` along the dimension, if it continues `whole` and all other ranges are equal.
@@ -115,7 +115,7 @@ fn concatenate_broadcasts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             return None;
         }
     }
-    (!map.contains(&(d as i64))).then(|| cx.instead(Op::broadcast(map), &[x]))
+    (!map.contains(&(d as i64))).then(|| cx.add_same_shape(Op::broadcast(map), &[x]))
 }
 
 /// Rewrites a concatenation of the same array along a dimension of size 1 to a broadcast.
@@ -130,7 +130,7 @@ fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let map: Vec<i64> = (0..dims.len() as i64).filter(|&k| k != d as i64).collect();
     dims.remove(d);
     let narrow = cx.reshaped(x, &dims)?;
-    Some(cx.instead(Op::broadcast(map), &[narrow]))
+    Some(cx.add_same_shape(Op::broadcast(map), &[narrow]))
 }
 
 /// Returns whether two scalars are equal, bit for bit.
@@ -164,7 +164,7 @@ fn concatenate_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let mut all = vec![PaddingDim::default(); rank];
     *all.get_mut(d)? = padding;
-    Some(cx.instead(Op::pad(all), &[x, value?]))
+    Some(cx.add_same_shape(Op::pad(all), &[x, value?]))
 }
 
 /// Removes operands outside of the slice. If the slice is inside one operand, `slice-concatenate` handles it.
@@ -195,7 +195,7 @@ fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = cx.module[concatenate].op.clone();
     let fewer = cx.add(shape, op, &kept);
     *slice.get_mut(d)? = SliceDim { start: range.start - skipped, limit: range.limit - skipped, ..range };
-    Some(cx.instead(Op::slice(slice), &[fewer]))
+    Some(cx.add_same_shape(Op::slice(slice), &[fewer]))
 }
 
 /// Returns the operand, the value and the padding of a pad.
@@ -227,14 +227,14 @@ fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     // The outer pad must only remove elements that the inner one added.
     let cut_only_padding = both.iter().all(|p| p.low >= 0 && p.high >= 0);
-    cut_only_padding.then(|| cx.instead(Op::pad(both), &[x, value]))
+    cut_only_padding.then(|| cx.add_same_shape(Op::pad(both), &[x, value]))
 }
 
 /// Rewrites a pad of an empty array, whose result is only padding.
 fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value, _) = pad_parts(cx, id)?;
     cx.array(id)?;
-    cx.array(x)?.dims.contains(&0).then(|| cx.instead(Op::broadcast([]), &[value]))
+    cx.array(x)?.dims.contains(&0).then(|| cx.add_same_shape(Op::broadcast([]), &[value]))
 }
 
 /// Rewrites a slice of a pad, if it contains only elements of the array, or only padding along one dimension.
@@ -259,10 +259,10 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let (start, stride) = (first.div_euclid(step), stride / step);
         let last = start.checked_add(steps.checked_mul(stride)?)?;
         if first.rem_euclid(step) != 0 || last < 0 || start >= size {
-            return Some(cx.instead(Op::broadcast([]), &[value]));
+            return Some(cx.add_same_shape(Op::broadcast([]), &[value]));
         }
         inside &= start >= 0 && last < size;
         *range = SliceDim { start, limit: last.checked_add(1)?, stride };
     }
-    inside.then(|| cx.instead(Op::slice(slice), &[x]))
+    inside.then(|| cx.add_same_shape(Op::slice(slice), &[x]))
 }

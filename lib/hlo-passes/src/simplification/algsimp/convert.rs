@@ -98,7 +98,7 @@ fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     // A conversion from integer to floating point to integer saturates, but a direct conversion wraps.
     let wraps_instead = via.is_float() && to.is_integer() && !keeps_every_value(from, to);
-    (!wraps_instead).then(|| cx.instead(Op::Convert, &[x]))
+    (!wraps_instead).then(|| cx.add_same_shape(Op::Convert, &[x]))
 }
 
 /// Moves a concatenation past bitcast-converts that preserve the element width.
@@ -116,7 +116,7 @@ fn bitcast_convert_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> 
         let same = cx.opcode(o) == Opcode::BitcastConvert && cx.array(x)?.dims == cx.array(o)?.dims;
         parts.push((same && cx.array(x)?.element_type == ty).then_some(x)?);
     }
-    Some(cx.instead(Op::Concatenate(a), &parts))
+    Some(cx.add_same_shape(Op::Concatenate(a), &parts))
 }
 
 /// Returns whether converting a value from `from` to `to` and back restores it. NaN stays NaN.
@@ -159,7 +159,7 @@ fn bitcast_convert_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let widths = [x, inner, id].map(|i| cx.element_type(i).map(ElementType::bit_width));
     // Other widths change the sizes too, and types narrower than a byte have unused bits.
     let same = widths.iter().all(|w| *w == widths[0]) && widths[0].is_some_and(|w| w >= 8);
-    same.then(|| cx.instead(Op::BitcastConvert, &[x]))
+    same.then(|| cx.add_same_shape(Op::BitcastConvert, &[x]))
 }
 
 /// Rewrites a copy that does not change the layout.
@@ -175,7 +175,7 @@ fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (middle, from, to) = (cx.array(inner)?, cx.array(x)?, cx.array(id)?);
     let place = |a: &ArrayShape| a.layout_items().cloned();
     let same = place(&middle) == place(&from) && place(&middle) == place(&to);
-    same.then(|| cx.instead(Op::Copy, &[x]))
+    same.then(|| cx.add_same_shape(Op::Copy, &[x]))
 }
 
 /// Moves a narrowing conversion before an operation. In sums, products and bitwise operations, low bits
@@ -211,7 +211,7 @@ fn convert_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (cx.array(x)?.element_type == narrow).then(|| operands.push(x))?;
     }
     let op = cx.module[wide].op.clone();
-    (constants < 2).then(|| cx.instead(op, &operands))
+    (constants < 2).then(|| cx.add_same_shape(op, &operands))
 }
 
 /// Rewrites the parts of a real number.
@@ -235,7 +235,7 @@ fn multiply_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         _ => return None,
     };
     let zero = cx.splat_integer(&shape, 0)?;
-    Some(cx.instead(Op::Select, &[p, x, zero]))
+    Some(cx.add_same_shape(Op::Select, &[p, x, zero]))
 }
 
 fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -258,7 +258,7 @@ fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return cx.splat_integer(&part, 0);
     }
     let same = cx.element_type(x)? == part.element_type;
-    Some(if same { x } else { cx.instead(Op::Convert, &[x]) })
+    Some(if same { x } else { cx.add_same_shape(Op::Convert, &[x]) })
 }
 
 fn complex_parts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -279,7 +279,7 @@ fn convert_to_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let zero = cx.splat_integer(&shape, 0)?;
     let direction = ComparisonDirection::Ne;
-    Some(cx.instead(Op::compare(direction), &[x, zero]))
+    Some(cx.add_same_shape(Op::compare(direction), &[x, zero]))
 }
 
 /// Rewrites a `reduce-precision` that has no effect.

@@ -143,16 +143,16 @@ pub(super) fn sum_of_product(
         spread.push(cx.broadcast(*side, &plain.dims, map)?);
     }
     if !ty.is_float() {
-        return Some(cx.instead(Op::Multiply, &spread));
+        return Some(cx.add_same_shape(Op::Multiply, &spread));
     }
     let product = cx.add(plain.clone(), Op::Multiply, &spread);
     let zero = cx.splat_integer(plain, 0)?;
     if ty == ElementType::F64 {
-        return Some(cx.instead(Op::Add, &[product, zero]));
+        return Some(cx.add_same_shape(Op::Add, &[product, zero]));
     }
     let positive = cx.add(plain.clone(), Op::Add, &[product, zero]);
     let zeros = zero_factors(cx, factors, plain)?;
-    Some(cx.instead(Op::Select, &[zeros, positive, product]))
+    Some(cx.add_same_shape(Op::Select, &[zeros, positive, product]))
 }
 
 /// Moves a transpose into a dot with exchanged operands, which sums the same products in the same order.
@@ -182,7 +182,7 @@ fn transpose_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         operand_precision,
         algorithm: a.algorithm,
     };
-    Some(cx.instead(Op::Dot(Box::new(attrs)), &[rhs, lhs]))
+    Some(cx.add_same_shape(Op::Dot(Box::new(attrs)), &[rhs, lhs]))
 }
 
 /// An operand of a dot without the dimensions of size 1 that are removed.

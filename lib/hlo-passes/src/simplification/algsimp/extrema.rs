@@ -47,7 +47,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// Returns the inner operation and the other operand, in both orders.
-fn sides(cx: &Cx<'_>, id: InstrId) -> Option<[(InstrId, InstrId); 2]> {
+fn operand_orders(cx: &Cx<'_>, id: InstrId) -> Option<[(InstrId, InstrId); 2]> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     Some([(a, b), (b, a)])
 }
@@ -57,7 +57,7 @@ fn extremum_again(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if cx.element_type(id)?.is_complex() {
         return None;
     }
-    sides(cx, id)?
+    operand_orders(cx, id)?
         .into_iter()
         .find(|(inner, y)| cx.opcode(*inner) == cx.opcode(id) && cx.module[*inner].operands.contains(y))
         .map(|(inner, _)| inner)
@@ -68,7 +68,7 @@ fn extremum_again(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn extremum_absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let ty = cx.element_type(id)?;
     let opposite = if cx.opcode(id) == Opcode::Maximum { Opcode::Minimum } else { Opcode::Maximum };
-    let found = sides(cx, id)?
+    let found = operand_orders(cx, id)?
         .into_iter()
         .find(|(inner, x)| cx.opcode(*inner) == opposite && cx.module[*inner].operands.contains(x));
     found.filter(|_| ty.is_integer()).map(|(_, x)| x)
@@ -81,12 +81,12 @@ fn pred_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let any = matches!(cx.opcode(id), Opcode::Maximum | Opcode::Add);
-    Some(cx.instead(if any { Op::Or } else { Op::And }, &[a, b]))
+    Some(cx.add_same_shape(if any { Op::Or } else { Op::And }, &[a, b]))
 }
 
 /// Returns the other operand, and the constant operand with its value.
 fn bounded(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Number)> {
-    sides(cx, id)?.into_iter().find_map(|(x, c)| Some((x, c, Number::splat(cx.module, c)?)))
+    operand_orders(cx, id)?.into_iter().find_map(|(x, c)| Some((x, c, Number::splat(cx.module, c)?)))
 }
 
 /// Returns whether the two bounds can be applied in any order. -0 is below +0.
@@ -111,7 +111,7 @@ fn extremum_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         ((outer, outer_value), (bound, bound_value))
     };
-    ordered(low.1, high.1).then(|| cx.instead(Op::Clamp, &[low.0, x, high.0]))
+    ordered(low.1, high.1).then(|| cx.add_same_shape(Op::Clamp, &[low.0, x, high.0]))
 }
 
 /// Rewrites a clamp of a clamp with the same bounds.
@@ -133,5 +133,5 @@ fn clamp_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     };
     let bound = if cx.array(bound)?.dims == a.dims { bound } else { cx.broadcast(bound, &a.dims, &[])? };
-    Some(cx.instead(op, &[x, bound]))
+    Some(cx.add_same_shape(op, &[x, bound]))
 }

@@ -141,7 +141,7 @@ fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return Some(x);
     }
     let operands: Vec<InstrId> = [x, value].into_iter().chain(starts.scalars).collect();
-    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
 }
 
 /// Returns the operation that combines old and new elements, if it is a single elementwise operation.

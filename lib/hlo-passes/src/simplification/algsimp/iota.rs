@@ -42,7 +42,7 @@ fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
 
 /// Emits an iota with the instruction's shape along `dimension`.
 fn iota(cx: &mut Cx<'_>, dimension: usize) -> InstrId {
-    cx.instead(Op::iota(dimension as i64), &[])
+    cx.add_same_shape(Op::iota(dimension as i64), &[])
 }
 
 /// Rewrites a broadcast of an iota. The other dimensions only repeat it.
@@ -91,7 +91,7 @@ fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let start = cx.splat(&shape, &wide_integer_bytes(ty, range.start.into())?)?;
     let count = cx.add(shape, Op::iota(d as i64), &[]);
-    Some(cx.instead(Op::Add, &[count, start]))
+    Some(cx.add_same_shape(Op::Add, &[count, start]))
 }
 
 /// Rewrites a conversion of an iota, if both types represent all of its numbers.

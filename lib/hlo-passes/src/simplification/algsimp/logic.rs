@@ -80,7 +80,7 @@ fn not_compare(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         Le => Gt,
     };
     let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
-    Some(cx.instead(Op::Compare(CompareAttrs { direction, ..a }), &[x, y]))
+    Some(cx.add_same_shape(Op::Compare(CompareAttrs { direction, ..a }), &[x, y]))
 }
 
 /// Returns whether exactly one of `<`, `=`, `>` is true for every two elements.
@@ -134,7 +134,7 @@ fn bits_absorbing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 fn xor_all_ones(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, ones) = mask_operand(cx, id)?;
-    ones.then(|| cx.instead(Op::Not, &[x]))
+    ones.then(|| cx.add_same_shape(Op::Not, &[x]))
 }
 
 fn shift_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -191,7 +191,9 @@ fn compare_true(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     match (attrs.direction, truth) {
         (ComparisonDirection::Eq, true) | (ComparisonDirection::Ne, false) => Some(p),
-        (ComparisonDirection::Eq, false) | (ComparisonDirection::Ne, true) => Some(cx.instead(Op::Not, &[p])),
+        (ComparisonDirection::Eq, false) | (ComparisonDirection::Ne, true) => {
+            Some(cx.add_same_shape(Op::Not, &[p]))
+        }
         _ => None,
     }
 }
@@ -219,7 +221,7 @@ fn select_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (p, a, b) = (cx.operand(not, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
-    Some(cx.instead(Op::Select, &[p, b, a]))
+    Some(cx.add_same_shape(Op::Select, &[p, b, a]))
 }
 
 /// Rewrites a selection between true and false as the predicate, unless the predicate is a scalar and the
@@ -233,5 +235,5 @@ fn select_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if is(a, 1) && is(b, 0) {
         return Some(p);
     }
-    (is(a, 0) && is(b, 1)).then(|| cx.instead(Op::Not, &[p]))
+    (is(a, 0) && is(b, 1)).then(|| cx.add_same_shape(Op::Not, &[p]))
 }

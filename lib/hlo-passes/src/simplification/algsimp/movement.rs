@@ -69,7 +69,7 @@ fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *range = SliceDim { start, limit, stride: range.stride };
     }
     let part = cx.slice(x, ranges)?;
-    Some(cx.instead(Op::Reverse(a), &[part]))
+    Some(cx.add_same_shape(Op::Reverse(a), &[part]))
 }
 
 /// Moves a slice before a reshape. Each group of dimensions with the same elements on both sides must be
@@ -111,7 +111,7 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *inner.get_mut(first)? = SliceDim { start: start / unit, limit: limit / unit, stride: 1 };
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(Op::reshape(), &[part]))
+    Some(cx.add_same_shape(Op::reshape(), &[part]))
 }
 
 /// Moves a slice before a transpose: reorders the ranges.
@@ -124,7 +124,7 @@ fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *inner.get_mut(index(d)?)? = *range;
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(Op::transpose(a.dimensions), &[part]))
+    Some(cx.add_same_shape(Op::transpose(a.dimensions), &[part]))
 }
 
 /// Moves a slice before a reduction, whose elements are independent.
@@ -139,7 +139,7 @@ fn slice_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         inner.push(if a.dimensions.contains(&(d as i64)) { whole } else { kept.next()? });
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(Op::Reduce(a), &[part, init]))
+    Some(cx.add_same_shape(Op::Reduce(a), &[part, init]))
 }
 
 /// Moves a slice before a windowed reduction, whose windows are independent.
@@ -173,7 +173,7 @@ fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *w = WindowDim { stride, pad_low, pad_high, ..*w };
     }
     let part = cx.slice(x, inner)?;
-    Some(cx.instead(Op::ReduceWindow(a), &[part, init]))
+    Some(cx.add_same_shape(Op::ReduceWindow(a), &[part, init]))
 }
 
 /// Moves a gather before a pad. The gather must select the padded dimensions completely. The result must have
@@ -211,7 +211,7 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let shape = ArrayShape::new(from.element_type, dims);
     let gathered = cx.add(shape, Op::Gather(a), &[x, indices]);
-    Some(cx.instead(Op::pad(padding), &[gathered, value]))
+    Some(cx.add_same_shape(Op::pad(padding), &[gathered, value]))
 }
 
 /// Moves a reverse before a broadcast. Broadcast dimensions look the same from both ends.
@@ -234,7 +234,7 @@ fn reverse_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let shape = ArrayShape::new(cx.element_type(x)?, from);
     let x = cx.add(shape, Op::reverse(inner), &[x]);
-    Some(cx.instead(Op::broadcast(map), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
 }
 
 /// Combines two reverses. Dimensions that are reversed twice cancel.
@@ -250,5 +250,5 @@ fn reverse_mixed(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     dimensions.extend(once(&a.dimensions, &outer.dimensions));
     dimensions.sort_unstable();
     // If no dimension remains, `reverse-reverse` applies.
-    (!dimensions.is_empty()).then(|| cx.instead(Op::reverse(dimensions), &[x]))
+    (!dimensions.is_empty()).then(|| cx.add_same_shape(Op::reverse(dimensions), &[x]))
 }

@@ -120,7 +120,7 @@ fn remainder_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let Some(added) = splat_value(cx.module, c).filter(|&v| v >= 0 && v % by == 0) else { continue };
         let range = range_of(cx.module, x)?;
         if range.low >= 0 && range.high <= all.high - added {
-            return Some(cx.instead(Op::Remainder, &[x, divisor]));
+            return Some(cx.add_same_shape(Op::Remainder, &[x, divisor]));
         }
     }
     None

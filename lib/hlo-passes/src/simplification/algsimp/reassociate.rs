@@ -11,7 +11,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "constants-together",
         "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); also multiply, and, or, xor, maximum, minimum",
         Opcode::ASSOCIATIVE,
-        constants_together,
+        combine_constants,
     ),
     Pattern::new(
         "broadcasts-together",
@@ -34,7 +34,7 @@ fn is_part(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
 }
 
 /// Combines two constants.
-fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+fn combine_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (op, shape) = associative(cx, id)?;
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if !is_part(cx, a, id) || !is_part(cx, b, id) {
@@ -47,7 +47,7 @@ fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let others = cx.add(shape.clone(), op.clone(), &[x, y]);
     let constants = cx.add(shape, op.clone(), &[c1, c2]);
-    Some(cx.instead(op, &[others, constants]))
+    Some(cx.add_same_shape(op, &[others, constants]))
 }
 
 /// Combines two broadcasts: applies the operation before the broadcast.
@@ -60,7 +60,7 @@ fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         let (x, y) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
         for (x, own) in [(x, y), (y, x)] {
-            let Some((dims, map)) = alike(cx, own, outer, &shape) else { continue };
+            let Some((dims, map)) = shared_broadcast(cx, own, outer, &shape) else { continue };
             let mut parts = [own, outer];
             for part in &mut parts {
                 let (value, sizes, _, _) = broadcast_parts(cx, *part)?;
@@ -69,7 +69,7 @@ fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             let part = ArrayShape::new(shape.element_type, dims);
             let together = cx.add(part, op.clone(), &parts);
             let together = cx.broadcast(together, &shape.dims, &map)?;
-            return Some(cx.instead(op, &[x, together]));
+            return Some(cx.add_same_shape(op, &[x, together]));
         }
     }
     None
@@ -77,7 +77,7 @@ fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 
 /// Returns the sizes and the dimension map that two broadcasts share. If one of them is a scalar, these are
 /// the other's. There must be fewer elements before the broadcast than after it.
-fn alike(cx: &Cx<'_>, a: InstrId, b: InstrId, shape: &ArrayShape) -> Option<(Dims, Dims)> {
+fn shared_broadcast(cx: &Cx<'_>, a: InstrId, b: InstrId, shape: &ArrayShape) -> Option<(Dims, Dims)> {
     let (_, a, a_map, _) = broadcast_parts(cx, a)?;
     let (_, b, b_map, _) = broadcast_parts(cx, b)?;
     let (dims, map) = match (a.is_empty(), b.is_empty()) {

@@ -52,7 +52,7 @@ fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = binary_combiner(cx.module, a.to_apply)?.default_op();
     let elements = cx.reshaped(x, &to.dims)?;
     let init = cx.add(to, Op::broadcast([]), &[init]);
-    Some(cx.instead(op, &[init, elements]))
+    Some(cx.add_same_shape(op, &[init, elements]))
 }
 
 /// Rewrites a reduce over dimensions of size 1 and others.
@@ -76,7 +76,7 @@ fn reduce_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         kept_sizes.push(size);
     }
     let x = cx.reshaped(x, &kept_sizes)?;
-    Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]))
+    Some(cx.add_same_shape(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]))
 }
 
 /// Combines two consecutive reductions by an operation whose result does not depend on the grouping. Both
@@ -100,5 +100,5 @@ fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         dimensions.push(*kept.get(usize::try_from(d).ok()?)?);
     }
     dimensions.sort_unstable();
-    Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..outer }), &[x, init]))
+    Some(cx.add_same_shape(Op::Reduce(ReduceAttrs { dimensions, ..outer }), &[x, init]))
 }

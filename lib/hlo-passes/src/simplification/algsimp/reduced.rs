@@ -66,7 +66,7 @@ fn reduce_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let sum = cx.add(shape, Op::Reduce(a), &[x, init]);
-    Some(cx.instead(Op::Negate, &[sum]))
+    Some(cx.add_same_shape(Op::Negate, &[sum]))
 }
 
 /// Rewrites a reduction of no elements: the result is the initial value.
@@ -79,14 +79,14 @@ fn reduce_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inits = operands.get(n..).filter(|_| empty)?;
     let Some(parts) = cx.module[id].shape.as_tuple().map(<[_]>::to_vec) else {
         cx.array(id)?;
-        return Some(cx.instead(Op::broadcast([]), inits));
+        return Some(cx.add_same_shape(Op::broadcast([]), inits));
     };
     let mut results = Vec::with_capacity(n);
     for (&init, part) in inits.iter().zip(parts) {
         part.as_array().filter(|p| p.is_static())?;
         results.push(cx.add(part, Op::broadcast([]), &[init]));
     }
-    Some(cx.instead(Op::Tuple, &results))
+    Some(cx.add_same_shape(Op::Tuple, &results))
 }
 
 /// Returns the dimensions of `from` that contain the same elements as the reduced dimensions of `to`. Returns
@@ -130,10 +130,10 @@ fn reduce_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let kept = (0..from.rank()).filter(|&d| !dimensions.contains(&(d as i64)));
     let shape = ArrayShape::new(from.element_type, kept.map(|d| from.dims[d]));
     if shape.dims == cx.array(id)?.dims {
-        return Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]));
+        return Some(cx.add_same_shape(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]));
     }
     let reduced = cx.add(shape, Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]);
-    Some(cx.instead(Op::reshape(), &[reduced]))
+    Some(cx.add_same_shape(Op::reshape(), &[reduced]))
 }
 
 /// Moves a reduce before a transpose. The order of the elements must stay the same, unless it does not affect
@@ -156,7 +156,7 @@ fn reduce_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .map(before)
         .collect::<Option<_>>()?;
     if kept.is_sorted() {
-        return Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]));
+        return Some(cx.add_same_shape(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]));
     }
     if !cx.used_only_by(transpose, id) {
         return None;
@@ -168,7 +168,7 @@ fn reduce_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         kept.iter().map(|d| sorted.iter().position(|s| s == d).map(|p| p as i64)).collect::<Option<_>>()?;
     let shape = ArrayShape::new(from.element_type, sizes);
     let reduced = cx.add(shape, Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]);
-    Some(cx.instead(Op::transpose(order), &[reduced]))
+    Some(cx.add_same_shape(Op::transpose(order), &[reduced]))
 }
 
 /// Returns whether elements can be combined in any order with exactly the same result.
@@ -213,7 +213,7 @@ fn reduce_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let map: Dims = b.dimensions.iter().map(|&d| place(d)).collect::<Option<_>>()?;
     let dimensions: Dims = a.dimensions.iter().filter_map(|&d| place(d)).collect();
     let narrow = cx.broadcast(x, &dims, &map)?;
-    Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[narrow, init]))
+    Some(cx.add_same_shape(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[narrow, init]))
 }
 
 /// Rewrites the sum of equal numbers with few significant bits, whose multiples are exact in any order of
@@ -270,7 +270,7 @@ fn reduce_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let reduced = cx.add(shape.clone(), Op::Reduce(a.clone()), &[part, init]);
         result = Some(match result {
             None => reduced,
-            Some(r) if n + 1 == parts.len() => cx.instead(op.default_op(), &[r, reduced]),
+            Some(r) if n + 1 == parts.len() => cx.add_same_shape(op.default_op(), &[r, reduced]),
             Some(r) => cx.add(shape.clone(), op.default_op(), &[r, reduced]),
         });
     }
@@ -294,5 +294,5 @@ fn reduce_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     cx.array(x)?;
-    Some(cx.instead(Op::Reduce(a), &[x, init]))
+    Some(cx.add_same_shape(Op::Reduce(a), &[x, init]))
 }

@@ -52,7 +52,7 @@ fn select_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if on_true.is_none() && on_false.is_none() {
         return None;
     }
-    Some(cx.instead(Op::Select, &[p, on_true.unwrap_or(a), on_false.unwrap_or(b)]))
+    Some(cx.add_same_shape(Op::Select, &[p, on_true.unwrap_or(a), on_false.unwrap_or(b)]))
 }
 
 /// Returns the parts of the inner selection of `id`, if it has no other users and both predicates have the
@@ -69,7 +69,7 @@ fn select_or(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.module[p].shape.clone();
     (also == a).then(|| {
         let either = cx.add(shape, Op::Or, &[p, q]);
-        cx.instead(Op::Select, &[either, a, b])
+        cx.add_same_shape(Op::Select, &[either, a, b])
     })
 }
 
@@ -80,7 +80,7 @@ fn select_and(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.module[p].shape.clone();
     (also == b).then(|| {
         let both = cx.add(shape, Op::And, &[p, q]);
-        cx.instead(Op::Select, &[both, a, b])
+        cx.add_same_shape(Op::Select, &[both, a, b])
     })
 }
 
@@ -92,9 +92,9 @@ fn select_logic(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let is = |x, value| is_splat_integer(cx.module, x, value);
     if is(a, 1) {
-        Some(cx.instead(Op::Or, &[p, b]))
+        Some(cx.add_same_shape(Op::Or, &[p, b]))
     } else if is(b, 0) {
-        Some(cx.instead(Op::And, &[p, a]))
+        Some(cx.add_same_shape(Op::And, &[p, a]))
     } else {
         None
     }
@@ -136,5 +136,5 @@ fn select_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (Gt | Ge, true) | (Lt | Le, false) => Op::Maximum,
         (Eq | Ne, _) => return None,
     };
-    Some(cx.instead(op, &[a, b]))
+    Some(cx.add_same_shape(op, &[a, b]))
 }

@@ -104,7 +104,7 @@ pub fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(inner, 0)?;
     cx.array(x)?;
-    Some(cx.instead(Op::reshape(), &[x]))
+    Some(cx.add_same_shape(Op::reshape(), &[x]))
 }
 
 /// Rewrites a bitcast that keeps the bytes in place. For row-major arrays of one type, it is a reshape.
@@ -113,7 +113,7 @@ fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (from, to) = (cx.array(x)?, cx.array(id)?);
     let same =
         from.element_type == to.element_type && from.checked_element_count() == to.checked_element_count();
-    (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(Op::reshape(), &[x]))
+    (same && from.is_row_major() && to.is_row_major()).then(|| cx.add_same_shape(Op::reshape(), &[x]))
 }
 
 /// Returns the scalar that `id` repeats.
@@ -145,7 +145,7 @@ fn broadcast_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     let in_order = map.windows(2).all(|w| w[0] < w[1]);
-    (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(Op::reshape(), &[x]))
+    (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.add_same_shape(Op::reshape(), &[x]))
 }
 
 /// Rewrites a broadcast that only reorders dimensions.
@@ -157,7 +157,7 @@ fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let order: Dims = (0..to.len() as i64)
         .map(|d| map.iter().position(|&m| m == d).map(|p| p as i64))
         .collect::<Option<_>>()?;
-    Some(cx.instead(Op::transpose(order), &[x]))
+    Some(cx.add_same_shape(Op::transpose(order), &[x]))
 }
 
 /// Combines two consecutive broadcasts by composing their dimension maps.
@@ -166,7 +166,7 @@ fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, _, inner_map, _) = broadcast_parts(cx, inner)?;
     let map: Dims =
         inner_map.iter().map(|&d| outer_map.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.instead(Op::broadcast(map), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
 }
 
 /// Removes a reshape before a broadcast that only adds dimensions of size 1.
@@ -180,7 +180,7 @@ fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let kept: Dims = from.iter().zip(&map).filter(|(size, _)| **size != 1).map(|(_, d)| *d).collect();
-    Some(cx.instead(Op::broadcast(kept), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(kept), &[x]))
 }
 
 /// Moves a broadcast after a reshape that keeps the dimensions of the operand.
@@ -189,7 +189,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, middle) = broadcast_parts(cx, broadcast)?;
     if from.is_empty() {
         cx.array(id)?;
-        return Some(cx.instead(Op::broadcast([]), &[x]));
+        return Some(cx.add_same_shape(Op::broadcast([]), &[x]));
     }
     let to = cx.array(id)?.dims;
     if to.contains(&0) || map.len() != from.len() {
@@ -204,7 +204,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         kept.push((0..to.len()).find(same)? as i64);
     }
     let x = cx.reshaped(x, &without_ones(&from))?;
-    Some(cx.instead(Op::broadcast(kept), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(kept), &[x]))
 }
 
 /// Returns the operand and the permutation of a transpose.
@@ -228,7 +228,7 @@ fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .copied()
         .filter(|&d| usize::try_from(d).ok().and_then(|d| from.get(d)) != Some(&1))
         .collect();
-    moved.is_sorted().then(|| cx.instead(Op::reshape(), &[x]))
+    moved.is_sorted().then(|| cx.add_same_shape(Op::reshape(), &[x]))
 }
 
 /// Combines two consecutive transposes by composing their permutations.
@@ -237,7 +237,7 @@ fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, first) = transpose_parts(cx, inner)?;
     let both: Dims =
         outer.iter().map(|&d| first.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.instead(Op::transpose(both), &[x]))
+    Some(cx.add_same_shape(Op::transpose(both), &[x]))
 }
 
 /// Rewrites a transposed broadcast as a broadcast with another dimension map.
@@ -248,7 +248,7 @@ fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .iter()
         .map(|&d| permutation.iter().position(|&p| p == d).map(|p| p as i64))
         .collect::<Option<_>>()?;
-    Some(cx.instead(Op::broadcast(places), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(places), &[x]))
 }
 
 /// Returns the operand and the dimensions of a reverse.
@@ -269,7 +269,7 @@ fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if kept.is_empty() {
         return Some(x);
     }
-    (kept.len() < dimensions.len()).then(|| cx.instead(Op::reverse(kept), &[x]))
+    (kept.len() < dimensions.len()).then(|| cx.add_same_shape(Op::reverse(kept), &[x]))
 }
 
 fn reverse_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {

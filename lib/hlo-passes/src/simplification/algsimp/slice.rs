@@ -95,7 +95,7 @@ fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             changed = true;
         }
     }
-    changed.then(|| cx.instead(Op::slice(ranges), &[x]))
+    changed.then(|| cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Combines two consecutive slices.
@@ -114,7 +114,7 @@ fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let limit = start.checked_add((size - 1).checked_mul(stride)?)?.checked_add(1)?;
         ranges.push(SliceDim { start, limit, stride });
     }
-    Some(cx.instead(Op::slice(ranges), &[x]))
+    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Rewrites a slice that is inside one operand of a concatenation.
@@ -133,7 +133,7 @@ pub fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
     *ranges.get_mut(dimension)? = inside;
-    Some(cx.instead(Op::slice(ranges), &[operand]))
+    Some(cx.add_same_shape(Op::slice(ranges), &[operand]))
 }
 
 /// Moves a slice before a broadcast. For broadcast dimensions, only the size changes.
@@ -154,7 +154,7 @@ fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     } else {
         cx.add(ArrayShape::new(from.element_type, sizes), Op::slice(inner), &[x])
     };
-    Some(cx.instead(Op::broadcast(a.dimensions), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(a.dimensions), &[x]))
 }
 
 fn pad_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -174,7 +174,7 @@ fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         p.interior = if size < 2 { 0 } else { p.interior };
     }
     cx.array(id)?;
-    changed.then(|| cx.instead(Op::pad(padding), &[x, value]))
+    changed.then(|| cx.add_same_shape(Op::pad(padding), &[x, value]))
 }
 
 /// Rewrites a pad that only removes elements as a slice.
@@ -193,7 +193,7 @@ fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         ranges.push(SliceDim { start, limit, stride: 1 });
     }
-    Some(cx.instead(Op::slice(ranges), &[x]))
+    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Rewrites a pad with the value that all elements already have.
@@ -204,7 +204,7 @@ fn pad_same_value(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         (Some(a), Some(b)) => a == b,
         _ => cx.opcode(x) == Opcode::Broadcast && cx.operand(x, 0) == Some(value),
     };
-    same.then(|| cx.instead(Op::broadcast([]), &[value]))
+    same.then(|| cx.add_same_shape(Op::broadcast([]), &[value]))
 }
 
 /// Removes operands without elements from a concatenation, or a concatenation of one operand.
@@ -221,7 +221,7 @@ fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     match kept.as_slice() {
         [] => operands.first().copied(),
         [one] => Some(*one),
-        some if some.len() < operands.len() => Some(cx.instead(Op::Concatenate(a), some)),
+        some if some.len() < operands.len() => Some(cx.add_same_shape(Op::Concatenate(a), some)),
         _ => None,
     }
 }
@@ -264,7 +264,7 @@ pub fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> 
         operands.iter().for_each(|&x| *times.entry(x).or_default() += 1);
         stack.extend(operands.iter().rev().map(|&x| (x, Some((o, times[&x] == 1)))));
     }
-    found.then(|| cx.instead(Op::Concatenate(a), &flat))
+    found.then(|| cx.add_same_shape(Op::Concatenate(a), &flat))
 }
 
 /// Rewrites a dynamic slice of the whole array, whose start is clamped to 0.
@@ -283,7 +283,7 @@ fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let start = start.clamp(0, i128::from(size.checked_sub(taken)?)) as i64;
         ranges.push(SliceDim { start, limit: start + taken, stride: 1 });
     }
-    Some(cx.instead(Op::slice(ranges), &[x]))
+    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Rewrites an update of the whole array, whose start is clamped to 0.

@@ -89,7 +89,7 @@ fn start_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
     }
     let op = cx.module[id].op.clone();
-    changed.then(|| cx.instead(op, &operands))
+    changed.then(|| cx.add_same_shape(op, &operands))
 }
 
 /// Rewrites a slice of an iota or progression: the element follows from its index.
@@ -117,7 +117,7 @@ fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             value = cx.add(Shape::scalar(ty), op, &[value, by]);
         }
     }
-    Some(cx.instead(Op::reshape(), &[value]))
+    Some(cx.add_same_shape(Op::reshape(), &[value]))
 }
 
 /// Moves a dynamic slice before a transpose: reorders the starts and sizes.
@@ -133,7 +133,7 @@ fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         *taken.get_mut(index(d)?)? = size;
     }
     let part = window(cx, x, &inner, &taken)?;
-    Some(cx.instead(Op::transpose(a.dimensions), &[part]))
+    Some(cx.add_same_shape(Op::transpose(a.dimensions), &[part]))
 }
 
 /// Moves a dynamic slice before a reshape that only adds or removes dimensions of size 1. There the start is
@@ -155,7 +155,7 @@ fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         taken.push(size);
     }
     let part = window(cx, x, &inner, &taken)?;
-    Some(cx.instead(Op::reshape(), &[part]))
+    Some(cx.add_same_shape(Op::reshape(), &[part]))
 }
 
 /// Moves a selection between an array and its update into the window, because both are equal outside of it.
@@ -180,7 +180,7 @@ fn select_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (on_true, on_false) = if if_true { (new, old) } else { (old, new) };
     let value = cx.add(shape, Op::Select, &[chosen, on_true, on_false]);
     let operands: Vec<InstrId> = [x, value].into_iter().chain(at).collect();
-    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
 }
 
 /// Rewrites an update without elements.

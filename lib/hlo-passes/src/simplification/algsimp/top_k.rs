@@ -31,7 +31,7 @@ fn custom_call_top_k(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if !all_plain || !counted || !largest_first {
         return None;
     }
-    Some(cx.instead(Op::TopK(TopkAttrs { k, largest: OrTrue(true), is_stable: None }), &[x]))
+    Some(cx.add_same_shape(Op::TopK(TopkAttrs { k, largest: OrTrue(true), is_stable: None }), &[x]))
 }
 
 /// Returns whether the comparator orders greater elements of the type first.

@@ -30,7 +30,7 @@ fn constant_tuple(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shapes = cx.module[id].shape.as_tuple()?.to_vec();
     let parts: Vec<InstrId> =
         elements.into_iter().zip(shapes).map(|(e, shape)| cx.add(shape, Op::constant(e), &[])).collect();
-    Some(cx.instead(Op::Tuple, &parts))
+    Some(cx.add_same_shape(Op::Tuple, &parts))
 }
 
 /// Removes unused elements from a barrier, unless they have side effects.
@@ -59,5 +59,5 @@ fn barrier_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         results.push(if used { cx.add(shape, Op::get_tuple_element(n as i64), &[barrier]) } else { part });
         n += usize::from(used);
     }
-    Some(cx.instead(Op::Tuple, &results))
+    Some(cx.add_same_shape(Op::Tuple, &results))
 }

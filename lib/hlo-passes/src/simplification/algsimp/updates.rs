@@ -85,7 +85,7 @@ fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let scalars = cx.module[id].operands.iter().skip(1).all(|&s| cx.module[s].shape.is_scalar());
         x = super::starts::window(cx, x, &starts, &taken).filter(|_| scalars)?;
     }
-    Some(cx.instead(Op::broadcast(map), &[x]))
+    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
 }
 
 /// Returns whether both windows have the same start. The numbers are those of the first start operand.
@@ -122,12 +122,12 @@ fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let mut operands = cx.module[id].operands.to_vec();
     *operands.first_mut()? = cx.operand(first, 0)?;
-    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
 }
 
 /// Returns whether a value moves to host memory. The array that it is written to determines its destination
 /// and must stay.
-fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
+fn moves_to_host_memory(cx: &Cx<'_>, id: InstrId) -> bool {
     const MAX_STEPS: usize = 4;
     let mut at = id;
     for _ in 0..MAX_STEPS {
@@ -144,7 +144,7 @@ fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
 /// time.
 fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let value = repeated(cx, x).filter(|_| !goes_to_host(cx, update))?;
+    let value = repeated(cx, x).filter(|_| !moves_to_host_memory(cx, update))?;
     let (whole, window) = (cx.array(id)?.dims, cx.array(update)?.dims);
     let mut padding = Vec::with_capacity(whole.len());
     for (d, (&size, &taken)) in whole.iter().zip(&window).enumerate() {
@@ -153,7 +153,7 @@ fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let low = start.clamp(0, room.into()) as i64;
         padding.push(PaddingDim { low, high: room - low, interior: 0 });
     }
-    Some(cx.instead(Op::pad(padding), &[update, value]))
+    Some(cx.add_same_shape(Op::pad(padding), &[update, value]))
 }
 
 /// An arithmetic progression.
@@ -294,7 +294,7 @@ fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let value = repeated(cx, cx.operand(id, 0)?)?;
     cx.array(id)?;
-    Some(cx.instead(Op::broadcast([]), &[value]))
+    Some(cx.add_same_shape(Op::broadcast([]), &[value]))
 }
 
 /// Rewrites a gather of the whole operand: the window starts at 0 for every index.
@@ -313,7 +313,7 @@ fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let kept = (0..sizes.len()).filter(|&d| !a.collapsed_slice_dims.contains(&(d as i64)));
     let dims: Dims = kept.filter_map(|d| sizes.get(d).copied()).collect();
     let window = cx.reshaped(x, &dims)?;
-    Some(cx.instead(Op::broadcast(a.offset_dims), &[window]))
+    Some(cx.add_same_shape(Op::broadcast(a.offset_dims), &[window]))
 }
 
 /// Rewrites a scatter without updates.
@@ -327,6 +327,6 @@ fn scatter_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     match operands.get(..n)? {
         [x] => Some(*x),
-        several => Some(cx.instead(Op::Tuple, several)),
+        several => Some(cx.add_same_shape(Op::Tuple, several)),
     }
 }

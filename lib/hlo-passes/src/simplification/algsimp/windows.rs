@@ -81,13 +81,13 @@ fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         let all = cx.broadcast(init, &sizes, &[])?;
         let value = cx.add(ArrayShape::new(to.element_type, sizes), op, &[all, x]);
-        return Some(cx.instead(Op::pad(padding), &[value, init]));
+        return Some(cx.add_same_shape(Op::pad(padding), &[value, init]));
     }
     let ranges = sizes.iter().zip(&a.window.dims);
     let ranges = ranges.map(|(&limit, w)| SliceDim { start: 0, limit, stride: w.stride }).collect();
     let elements = cx.slice(x, ranges)?;
     let init = cx.broadcast(init, &to.dims, &[])?;
-    Some(cx.instead(op, &[init, elements]))
+    Some(cx.add_same_shape(op, &[init, elements]))
 }
 
 /// Returns the padding around and between elements that a window of one element with stride 1 adds.
@@ -128,7 +128,7 @@ fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     for (w, p) in a.window.dims.iter_mut().zip(&p.padding) {
         *w = padded(w, p)?;
     }
-    Some(cx.instead(Op::ReduceWindow(Box::new(a)), &[x, init]))
+    Some(cx.add_same_shape(Op::ReduceWindow(Box::new(a)), &[x, init]))
 }
 
 /// Rewrites a sort of at most one element.
@@ -141,7 +141,7 @@ fn sort_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     match operands.as_slice() {
         _ if size > 1 && !sizes.contains(&0) => None,
         [x] if !cx.module[id].shape.is_tuple() => Some(*x),
-        several => Some(cx.instead(Op::Tuple, several)),
+        several => Some(cx.add_same_shape(Op::Tuple, several)),
     }
 }
 
@@ -173,7 +173,7 @@ fn convolution_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             None => return None,
         }
     }
-    Some(cx.instead(Op::Convolution(a), &[x, kernel]))
+    Some(cx.add_same_shape(Op::Convolution(a), &[x, kernel]))
 }
 
 /// Rewrites a convolution whose sums are empty.

@@ -48,7 +48,7 @@ fn add_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let old = window(cx, x, &at, &shape.dims)?;
     let sum = cx.add(shape, Op::Add, &[old, new]);
     let operands: Vec<InstrId> = [x, sum].into_iter().chain(at).collect();
-    Some(cx.instead(Op::DynamicUpdateSlice, &operands))
+    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
 }
 
 /// Scatters into `x` directly. Sums of integers can begin with any value.
@@ -58,5 +58,5 @@ fn add_scatter(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let &[_, indices, updates] = cx.module[scatter].operands.as_slice() else { return None };
     let sums = binary_combiner(cx.module, a.to_apply) == Some(Opcode::Add);
     let exact = cx.array(id)?.element_type.is_integer();
-    (sums && exact).then(|| cx.instead(Op::Scatter(a), &[x, indices, updates]))
+    (sums && exact).then(|| cx.add_same_shape(Op::Scatter(a), &[x, indices, updates]))
 }

@@ -1,6 +1,6 @@
 //! Values that can be recomputed in other sizes, or with reordered dimensions, at no cost.
 
-use super::again;
+use super::add_before_move;
 use super::regions::{Mover, plain};
 use crate::support::constants::literal;
 use crate::support::effects::is_replaceable;
@@ -125,7 +125,7 @@ impl Free {
                         None => part.make(module, o, mover, made)?,
                     });
                 }
-                again(module, id, mover, &operands)?
+                add_before_move(module, id, mover, &operands)?
             }
         };
         made.insert(id, new);

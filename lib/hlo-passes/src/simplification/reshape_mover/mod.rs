@@ -102,7 +102,7 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
             };
             operands.push(operand);
         }
-        inner.insert(member, again(module, member, &region.mover, &operands)?);
+        inner.insert(member, add_before_move(module, member, &region.mover, &operands)?);
     }
     let exits: Vec<InstrId> = region.exits.iter().map(|e| inner.get(e).copied()).collect::<Option<_>>()?;
     for (&exit, value) in region.exits.iter().zip(exits) {
@@ -114,7 +114,7 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
 }
 
 /// Adds an elementwise operation on arrays in the sizes before the move.
-fn again(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
+fn add_before_move(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
     let ty = module[id].shape.as_array()?.element_type;
     let (op, accuracy) = (module[id].op.clone(), result_accuracy(module, id));
     let new = module.add_like(id, Shape::array(ty, mover.from.iter().copied()), op, operands.iter().copied());

@@ -84,7 +84,7 @@ impl<'a> Pool<'a> {
         let (attribute, extent) = self.read(&file.attributes[at], attribute)?;
         // Call traces may be deep. Their outer part can be cut off, because no result depends on it.
         let (attribute, extent) = match attribute {
-            Attribute::Location(_) if extent.is_too_much() => {
+            Attribute::Location(_) if extent.exceeds_limits() => {
                 (Attribute::Location(Location::Unknown), Extent::default())
             }
             attribute => (attribute, extent.checked(&file.attributes[at])?),
@@ -143,12 +143,12 @@ fn index(number: u64, len: usize, what: &str) -> Result<usize> {
 }
 
 impl Extent {
-    fn is_too_much(self) -> bool {
+    fn exceeds_limits(self) -> bool {
         self.depth > MAX_DEPTH || self.nodes > MAX_NODES
     }
 
     fn checked(self, entry: &Entry<'_>) -> Result<Self> {
-        if self.is_too_much() {
+        if self.exceeds_limits() {
             return Err(entry.bytes.fault("attributes or types nest too deeply"));
         }
         Ok(self)

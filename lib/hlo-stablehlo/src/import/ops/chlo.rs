@@ -38,23 +38,23 @@ impl<'t> Importer<'t> {
             "top_k" | "topk" => self.top_k(op, attributes),
             "ragged_dot" => self.ragged_dot(op),
             "scan" => self.scan(op),
-            "constant" => self.hold_constant(op),
+            "constant" => self.record_constant(op),
             "constant_like" => self.constant_like(op),
             "atan" => {
                 let x = self.operand(op, 0)?;
                 if let Some(id) = self.complex_atan(x) {
-                    return self.give(op, id);
+                    return self.set_result(op, id);
                 }
                 let one = self.number(op, x, 1.0)?;
-                self.give_op(op, Op::Atan2, &[x, one])
+                self.set_result_op(op, Op::Atan2, &[x, one])
             }
             "conj" => self.conjugate(op),
             "square" => {
                 let x = self.operand(op, 0)?;
                 if let Some(id) = self.complex_square(x) {
-                    return self.give(op, id);
+                    return self.set_result(op, id);
                 }
-                self.give_op(op, Op::Multiply, &[x, x])
+                self.set_result_op(op, Op::Multiply, &[x, x])
             }
             "is_inf" | "is_pos_inf" | "is_neg_inf" => self.is_infinite(op, name),
             _ => self.special_function(op, name),
@@ -114,7 +114,7 @@ impl<'t> Importer<'t> {
                 opcode.ok_or_else(|| op.failure("it is not known"))?.default_op()
             }
         };
-        self.give_op(op, hlo, &same)
+        self.set_result_op(op, hlo, &same)
     }
 
     fn top_k(&mut self, op: &Operation, attributes: &Attributes) -> Result<()> {
@@ -124,7 +124,7 @@ impl<'t> Importer<'t> {
         let largest = attributes.get("largest").and_then(Attribute::as_bool).unwrap_or(true);
         let is_stable = attributes.get("is_stable").and_then(Attribute::as_bool);
         let attrs = TopkAttrs { k, largest: OrTrue(largest), is_stable };
-        self.give_results(op, Op::TopK(attrs), &[operand])
+        self.set_results_op(op, Op::TopK(attrs), &[operand])
     }
 
     fn ragged_dot(&mut self, op: &Operation) -> Result<()> {
@@ -139,7 +139,7 @@ impl<'t> Importer<'t> {
             rhs_group_dims: numbers.dims("rhs_group_dimensions")?,
             operand_precision: precision(op, "chlo.precision")?,
         };
-        self.give_op(op, Op::RaggedDot(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::RaggedDot(Box::new(attrs)), &operands)
     }
 
     /// Translates `scan`. Its results are the outputs followed by the carries.
@@ -159,7 +159,7 @@ impl<'t> Importer<'t> {
         };
         let shapes = (0..op.results.len()).map(|i| self.declared(op, i)).collect::<Result<Vec<_>>>()?;
         let id = self.add(Shape::tuple(shapes), Op::Scan(attrs), &operands);
-        self.give_elements(op, id)
+        self.set_results_to_elements(op, id)
     }
 
     /// Translates `constant_like`: a number with the sizes of the operand.
@@ -187,13 +187,13 @@ impl<'t> Importer<'t> {
         let scalar = bytes.get(..ty.byte_size()).and_then(|bytes| self.scalar(ty, bytes));
         let scalar = scalar.ok_or_else(|| wrong("it is no number".into()))?;
         let id = if result.rank() == 0 { scalar } else { self.broadcast(scalar, &result, &[]) };
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     fn conjugate(&mut self, op: &Operation) -> Result<()> {
         let x = self.operand(op, 0)?;
         let id = self.complex_conjugate(x).unwrap_or(x);
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     fn is_infinite(&mut self, op: &Operation, name: &str) -> Result<()> {
@@ -201,7 +201,7 @@ impl<'t> Importer<'t> {
         let x = if name == "is_inf" { self.apply(Op::Abs, &[x]) } else { x };
         let bound = if name == "is_neg_inf" { f64::NEG_INFINITY } else { f64::INFINITY };
         let bound = self.number(op, x, bound)?;
-        self.give_op(op, Op::compare(ComparisonDirection::Eq), &[x, bound])
+        self.set_result_op(op, Op::compare(ComparisonDirection::Eq), &[x, bound])
     }
 
     /// Translates a function without an opcode.

@@ -15,13 +15,13 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Op, Shape};
 impl<'t> Importer<'t> {
     pub(super) fn all_gather(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_results(op, Op::AllGather(Box::new(all_gather_attrs(op)?)), &operands)
+        self.set_results_op(op, Op::AllGather(Box::new(all_gather_attrs(op)?)), &operands)
     }
 
     pub(super) fn all_reduce(&mut self, op: &'t Operation) -> Result<()> {
         let attrs = self.all_reduce_attrs(op)?;
         let operands = self.operands(op)?;
-        self.give_results(op, Op::AllReduce(Box::new(attrs)), &operands)
+        self.set_results_op(op, Op::AllReduce(Box::new(attrs)), &operands)
     }
 
     fn all_reduce_attrs(&mut self, op: &'t Operation) -> Result<AllReduceAttrs> {
@@ -42,7 +42,7 @@ impl<'t> Importer<'t> {
         let to_apply = self.sum_of_two(ty);
         let attrs =
             AllReduceAttrs { replica_groups: self.groups(op)?, to_apply, ..AllReduceAttrs::default() };
-        self.give_op(op, Op::AllReduce(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::AllReduce(Box::new(attrs)), &operands)
     }
 
     /// Creates a computation that adds two scalars.
@@ -69,7 +69,7 @@ impl<'t> Importer<'t> {
             to_apply,
             ..ReduceScatterAttrs::default()
         };
-        self.give_results(op, Op::ReduceScatter(Box::new(attrs)), &operands)
+        self.set_results_op(op, Op::ReduceScatter(Box::new(attrs)), &operands)
     }
 
     /// Translates `all_to_all`. HLO's operation concatenates the parts along the dimension that it splits. If
@@ -86,13 +86,13 @@ impl<'t> Importer<'t> {
         let [operand] = operands[..] else {
             // Each operand is a part, so the operation does not split them.
             let attrs = AllToAllAttrs { dimensions: Dims::new(), ..attrs };
-            return self.give_results(op, Op::AllToAll(Box::new(attrs)), &operands);
+            return self.set_results_op(op, Op::AllToAll(Box::new(attrs)), &operands);
         };
         let shape = self.shape_of(operand);
         let exchanged = self.add(shape, Op::AllToAll(Box::new(attrs)), &[operand]);
         let concat = op.int("concat_dimension")?;
         let moved = if split == concat { exchanged } else { self.move_parts(op, exchanged, split, concat)? };
-        self.give(op, moved)
+        self.set_result(op, moved)
     }
 
     /// Moves the parts of an array from one dimension, which becomes smaller, to another, which becomes
@@ -130,12 +130,12 @@ impl<'t> Importer<'t> {
             replica_groups: self.groups(op)?,
             has_dynamic_root: op.flag("has_dynamic_root")?,
         };
-        self.give_results(op, Op::CollectiveBroadcast(Box::new(attrs)), &operands)
+        self.set_results_op(op, Op::CollectiveBroadcast(Box::new(attrs)), &operands)
     }
 
     pub(super) fn collective_permute(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, Op::CollectivePermute(Box::new(permute_attrs(op)?)), &operands)
+        self.set_result_op(op, Op::CollectivePermute(Box::new(permute_attrs(op)?)), &operands)
     }
 
     /// Translates `async_start`: starts the collective in its region.
@@ -166,7 +166,7 @@ impl<'t> Importer<'t> {
             _ => self.inferred(op, &hlo, &operands)?,
         };
         let id = self.add(shape, hlo, &operands);
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     fn generic_start(&mut self, op: &'t Operation, operands: &[InstrId]) -> Result<()> {
@@ -176,7 +176,7 @@ impl<'t> Importer<'t> {
         let shape = Shape::tuple(vec![Shape::tuple(inputs), result]);
         let attrs = AsyncStartAttrs { calls: Some(calls), ..AsyncStartAttrs::default() };
         let id = self.add(shape, Op::AsyncStart(attrs), operands);
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     pub(super) fn async_done(&mut self, op: &Operation) -> Result<()> {
@@ -190,7 +190,7 @@ impl<'t> Importer<'t> {
         };
         let shape = self.declared_results(op)?;
         let id = self.add(shape, hlo, &[start]);
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 
     /// Reads the groups of devices.

@@ -38,6 +38,6 @@ impl<'t> Importer<'t> {
         self.annotate(id);
         // The frontend attributes belong to the call, not to its results.
         self.site.frontend = FrontendAttributes::default();
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 }

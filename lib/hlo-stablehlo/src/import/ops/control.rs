@@ -20,7 +20,7 @@ impl<'t> Importer<'t> {
         if let Some(config) = config {
             self.module.common_mut(id).backend_config = config;
         }
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 
     /// Adds a call.
@@ -49,9 +49,9 @@ impl<'t> Importer<'t> {
         let shape = self.shape_of(state);
         let id = self.add(shape, Op::While(WhileAttrs { condition, body }), &[state]);
         match (operands.len(), op.results.len()) {
-            (1, 1) => self.give(op, id),
+            (1, 1) => self.set_result(op, id),
             (1, _) => Ok(()),
-            _ => self.give_elements(op, id),
+            _ => self.set_results_to_elements(op, id),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'t> Importer<'t> {
             false_computation: Some(false_computation),
             branch_computations: Vec::new(),
         };
-        self.give_branch_results(op, attrs, &[pred, true_operand, false_operand])
+        self.set_branch_results(op, attrs, &[pred, true_operand, false_operand])
     }
 
     pub(super) fn case(&mut self, op: &'t Operation) -> Result<()> {
@@ -94,7 +94,7 @@ impl<'t> Importer<'t> {
             operands.push(operand);
         }
         let attrs = ConditionalAttrs { branch_computations, ..ConditionalAttrs::default() };
-        self.give_branch_results(op, attrs, &operands)
+        self.set_branch_results(op, attrs, &operands)
     }
 
     /// Returns the computation of a branch, and the operand with the values from outside that it uses.
@@ -106,7 +106,7 @@ impl<'t> Importer<'t> {
         Ok((computation, operand))
     }
 
-    fn give_branch_results(
+    fn set_branch_results(
         &mut self,
         op: &Operation,
         attrs: ConditionalAttrs,
@@ -116,7 +116,7 @@ impl<'t> Importer<'t> {
         let Some(first) = first else { return op.fail("it has no branch") };
         let shape = self.shape_of(first);
         let id = self.add(shape, Op::Conditional(attrs), operands);
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 
     pub(super) fn optimization_barrier(&mut self, op: &Operation) -> Result<()> {
@@ -127,6 +127,6 @@ impl<'t> Importer<'t> {
         let operand = self.one_or_tuple(&operands);
         let shape = self.shape_of(operand);
         let id = self.add(shape, Op::OptBarrier, &[operand]);
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 }

@@ -54,7 +54,7 @@ impl<'t> Importer<'t> {
         if !config.is_empty() {
             self.module.common_mut(id).backend_config = config;
         }
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 
     /// Returns the computations that the custom call may call.
@@ -106,7 +106,10 @@ impl<'t> Importer<'t> {
                 a.dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect()
             });
             let first = self.add(shape, Op::slice(ranges), &[all]);
-            self.hold(op.result(index)?, crate::import::importer::ImportedValue::Instruction(first));
+            self.set_representation(
+                op.result(index)?,
+                crate::import::importer::ImportedValue::Instruction(first),
+            );
         }
         Ok(())
     }
@@ -120,7 +123,7 @@ impl<'t> Importer<'t> {
         };
         let channel_id = config.get("channel_id").and_then(Attribute::as_int).filter(|&id| id > 0);
         let attrs = RaggedAllToAllAttrs { channel_id, replica_groups: groups, dimensions: Dims::new() };
-        self.give_op(op, Op::RaggedAllToAll(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::RaggedAllToAll(Box::new(attrs)), &operands)
     }
 }
 

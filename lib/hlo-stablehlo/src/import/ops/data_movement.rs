@@ -37,7 +37,7 @@ impl Importer<'_> {
         let sizes = op.dims("broadcast_sizes")?;
         let rank = self.array(op, operand)?.rank();
         let dimensions = (0..rank).map(|d| (d + sizes.len()) as i64);
-        self.give_op(op, Op::broadcast(dimensions), &[operand])
+        self.set_result_op(op, Op::broadcast(dimensions), &[operand])
     }
 
     pub(super) fn broadcast_in_dim(&mut self, op: &Operation) -> Result<()> {
@@ -45,7 +45,7 @@ impl Importer<'_> {
         let dimensions = op.dims("broadcast_dimensions")?;
         let result = self.result_array(op)?;
         let id = self.broadcast_to(op, operand, &result, &dimensions)?;
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     /// Broadcasts an array to larger sizes. `dimensions` maps its dimensions to those of the result.
@@ -95,11 +95,11 @@ impl Importer<'_> {
 
     pub(super) fn concatenate(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, Op::concatenate(op.int("dimension")?), &operands)
+        self.set_result_op(op, Op::concatenate(op.int("dimension")?), &operands)
     }
 
     pub(super) fn iota_op(&mut self, op: &Operation) -> Result<()> {
-        self.give_op(op, Op::iota(op.int("iota_dimension")?), &[])
+        self.set_result_op(op, Op::iota(op.int("iota_dimension")?), &[])
     }
 
     pub(super) fn pad(&mut self, op: &Operation) -> Result<()> {
@@ -107,17 +107,17 @@ impl Importer<'_> {
         let low = op.dims("edge_padding_low")?;
         let high = op.dims_or("edge_padding_high", low.len(), 0)?;
         let interior = op.dims_or("interior_padding", low.len(), 0)?;
-        self.give_op(op, Op::pad(padding(&low, &high, &interior)), &operands)
+        self.set_result_op(op, Op::pad(padding(&low, &high, &interior)), &operands)
     }
 
     pub(super) fn reshape(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
-        self.give_op(op, Op::reshape(), &[operand])
+        self.set_result_op(op, Op::reshape(), &[operand])
     }
 
     pub(super) fn reverse(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
-        self.give_op(op, Op::reverse(op.dims("dimensions")?), &[operand])
+        self.set_result_op(op, Op::reverse(op.dims("dimensions")?), &[operand])
     }
 
     pub(super) fn slice(&mut self, op: &Operation) -> Result<()> {
@@ -125,12 +125,12 @@ impl Importer<'_> {
         let starts = op.dims("start_indices")?;
         let limits = op.dims_or("limit_indices", starts.len(), 0)?;
         let strides = op.dims_or("strides", starts.len(), 1)?;
-        self.give_op(op, Op::slice(ranges(&starts, &limits, &strides)), &[operand])
+        self.set_result_op(op, Op::slice(ranges(&starts, &limits, &strides)), &[operand])
     }
 
     pub(super) fn transpose(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
-        self.give_op(op, Op::transpose(op.dims("permutation")?), &[operand])
+        self.set_result_op(op, Op::transpose(op.dims("permutation")?), &[operand])
     }
 }
 

@@ -84,7 +84,7 @@ impl Importer<'_> {
             let sizes = self.operand(op, 1)?;
             id = self.with_sizes(op, id, &result, sizes)?;
         }
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     pub(super) fn dynamic_iota(&mut self, op: &Operation) -> Result<()> {
@@ -95,7 +95,7 @@ impl Importer<'_> {
             let sizes = self.operand(op, 0)?;
             id = self.with_sizes(op, id, &result, sizes)?;
         }
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     pub(super) fn dynamic_reshape(&mut self, op: &Operation) -> Result<()> {
@@ -111,7 +111,7 @@ impl Importer<'_> {
             }
             self.add(result, Op::DynamicReshape, &operands)
         };
-        self.give(op, id)
+        self.set_result(op, id)
     }
 
     pub(super) fn dynamic_pad(&mut self, op: &Operation) -> Result<()> {
@@ -119,13 +119,13 @@ impl Importer<'_> {
         let low = self.known_ints(op, 2, "the padding before")?;
         let high = self.known_ints(op, 3, "the padding behind")?;
         let interior = self.known_ints(op, 4, "the padding between")?;
-        self.give_op(op, Op::pad(padding(&low, &high, &interior)), &operands)
+        self.set_result_op(op, Op::pad(padding(&low, &high, &interior)), &operands)
     }
 
     pub(super) fn dynamic_gather(&mut self, op: &Operation) -> Result<()> {
         let operands = [self.operand(op, 0)?, self.operand(op, 1)?];
         let sizes = Dims::from_vec(self.known_ints(op, 2, "the sizes of slices")?);
-        self.give_op(op, gather_op(op, sizes)?, &operands)
+        self.set_result_op(op, gather_op(op, sizes)?, &operands)
     }
 
     pub(super) fn dynamic_conv(&mut self, op: &Operation) -> Result<()> {
@@ -142,7 +142,7 @@ impl Importer<'_> {
         let strides = self.known_ints(op, 3, "the strides")?;
         let known = self.constant_ints(op.operand(1)?).zip(self.constant_ints(op.operand(2)?));
         if let Some((starts, limits)) = known {
-            return self.give_op(op, Op::slice(ranges(&starts, &limits, &strides)), &[operand]);
+            return self.set_result_op(op, Op::slice(ranges(&starts, &limits, &strides)), &[operand]);
         }
         let result = self.result_array(op)?;
         if !result.is_static() || strides.iter().any(|&s| s != 1) {
@@ -155,6 +155,6 @@ impl Importer<'_> {
         for d in 0..result.rank() {
             operands.push(self.scalar_element(op, starts, d)?);
         }
-        self.give_op(op, Op::dynamic_slice(result.dims.iter().copied()), &operands)
+        self.set_result_op(op, Op::dynamic_slice(result.dims.iter().copied()), &operands)
     }
 }

@@ -31,11 +31,11 @@ impl Importer<'_> {
             let data = self.tuple_element(op, id, 0)?;
             for (index, &result) in results.iter().enumerate() {
                 let element = self.tuple_element(op, data, index)?;
-                self.hold(result, ImportedValue::Instruction(element));
+                self.set_representation(result, ImportedValue::Instruction(element));
             }
         }
         let token = self.tuple_element(op, id, 1)?;
-        self.hold(last, ImportedValue::Instruction(token));
+        self.set_representation(last, ImportedValue::Instruction(token));
         Ok(())
     }
 
@@ -57,7 +57,7 @@ impl Importer<'_> {
             outfeed_shape: OptionalShape(Some(Shape::tuple(shapes))),
             outfeed_config: op.bytes_or_empty("outfeed_config")?,
         };
-        self.give_op(op, Op::Outfeed(Box::new(attrs)), &[data, token])
+        self.set_result_op(op, Op::Outfeed(Box::new(attrs)), &[data, token])
     }
 
     /// Translates `send` to the start and the end of a transfer.
@@ -73,7 +73,7 @@ impl Importer<'_> {
         self.annotate_transfer(op, start)?;
         let done = self.add(Shape::Token, Op::SendDone(channel), &[start]);
         self.note_pairs(op, done)?;
-        self.give(op, done)
+        self.set_result(op, done)
     }
 
     /// Translates `recv` to the start and the end of a transfer, and the received data.
@@ -94,17 +94,17 @@ impl Importer<'_> {
         let data = self.tuple_element(op, done, 0)?;
         match results {
             [one] => {
-                self.hold(*one, ImportedValue::Instruction(data));
+                self.set_representation(*one, ImportedValue::Instruction(data));
             }
             several => {
                 for (index, &result) in several.iter().enumerate() {
                     let element = self.tuple_element(op, data, index)?;
-                    self.hold(result, ImportedValue::Instruction(element));
+                    self.set_representation(result, ImportedValue::Instruction(element));
                 }
             }
         }
         let token = self.tuple_element(op, done, 1)?;
-        self.hold(last, ImportedValue::Instruction(token));
+        self.set_representation(last, ImportedValue::Instruction(token));
         Ok(())
     }
 

@@ -22,10 +22,10 @@ impl Importer<'_> {
             (Op::Convert, true, &[x]) => self.convert_complex(op, x)?,
             (Op::Cbrt, true, &[x]) => {
                 let third = self.number(op, x, 1.0 / 3.0)?;
-                self.give_op(op, Op::Power, &[x, third])?;
+                self.set_result_op(op, Op::Power, &[x, third])?;
             }
             (Op::Maximum | Op::Minimum, true, &[a, b]) => self.complex_extremum(op, &hlo, a, b)?,
-            _ => self.give_op(op, hlo, &operands)?,
+            _ => self.set_result_op(op, hlo, &operands)?,
         }
         match op.attribute("result_accuracy") {
             Some(attribute) => self.accuracy(op, attribute),
@@ -41,10 +41,14 @@ impl Importer<'_> {
         let array = self.array(op, x)?;
         let part = array.element_type.real_type();
         if result.element_type.is_complex() {
-            return self.give_op(op, Op::Convert, &[x]);
+            return self.set_result_op(op, Op::Convert, &[x]);
         }
         let real = self.add(array.with_element_type(part), Op::Real, &[x]);
-        if part == result.element_type { self.give(op, real) } else { self.give_op(op, Op::Convert, &[real]) }
+        if part == result.element_type {
+            self.set_result(op, real)
+        } else {
+            self.set_result_op(op, Op::Convert, &[real])
+        }
     }
 
     /// Translates `maximum` and `minimum` of complex numbers. They compare real parts first, and then
@@ -61,7 +65,7 @@ impl Importer<'_> {
         let second = self.add(truth.clone(), Op::compare(direction), &[imag_a, imag_b]);
         let second = self.add(truth.clone(), Op::And, &[same, second]);
         let is_first = self.add(truth, Op::Or, &[first, second]);
-        self.give_op(op, Op::Select, &[is_first, a, b])
+        self.set_result_op(op, Op::Select, &[is_first, a, b])
     }
 
     /// Sets the accuracy of the result.
@@ -94,7 +98,7 @@ impl Importer<'_> {
     pub(super) fn compare(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let hlo = self.comparison(op, &operands, "stablehlo", "compare_type")?;
-        self.give_op(op, hlo, &operands)
+        self.set_result_op(op, hlo, &operands)
     }
 
     /// Returns the comparison in the attributes of a dialect.
@@ -108,7 +112,7 @@ impl Importer<'_> {
         let direction = op.word(DIRECTION, &format!("{dialect}.{DIRECTION}"), ComparisonDirection::WORDS)?;
         let direction = ComparisonDirection::ALL.get(direction).copied().unwrap_or_default();
         let kind = format!("{dialect}.comparison_type");
-        let comparison_type = match op.word_if_any(name, &kind, &COMPARISON_TYPES)? {
+        let comparison_type = match op.optional_word(name, &kind, &COMPARISON_TYPES)? {
             Some(1) => ComparisonType::Float,
             Some(2) => ComparisonType::TotalOrder,
             Some(3) => ComparisonType::Signed,
@@ -129,7 +133,7 @@ impl Importer<'_> {
     /// Translates `clamp`, whose limits may be scalars.
     pub(super) fn clamp(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, Op::Clamp, &operands)
+        self.set_result_op(op, Op::Clamp, &operands)
     }
 
     pub(super) fn reduce_precision(&mut self, op: &Operation) -> Result<()> {
@@ -138,7 +142,7 @@ impl Importer<'_> {
             exponent_bits: op.int("exponent_bits")?,
             mantissa_bits: op.int("mantissa_bits")?,
         };
-        self.give_op(op, Op::ReducePrecision(attrs), &[operand])
+        self.set_result_op(op, Op::ReducePrecision(attrs), &[operand])
     }
 
     /// Adds an elementwise operation whose operands and result have the same shape.

@@ -11,14 +11,14 @@ use hlo_ir::{ComputationId, Dims, Op};
 impl<'t> Importer<'t> {
     pub(super) fn dynamic_slice(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, Op::dynamic_slice(op.dims("slice_sizes")?), &operands)
+        self.set_result_op(op, Op::dynamic_slice(op.dims("slice_sizes")?), &operands)
     }
 
     pub(super) fn gather(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let sizes = op.dims("slice_sizes")?;
         let hlo = gather_op(op, sizes)?;
-        self.give_op(op, hlo, operands.get(..2).unwrap_or(&operands))
+        self.set_result_op(op, hlo, operands.get(..2).unwrap_or(&operands))
     }
 
     pub(super) fn scatter(&mut self, op: &'t Operation) -> Result<()> {
@@ -28,13 +28,13 @@ impl<'t> Importer<'t> {
         let hlo = scatter_op(op, numbers, to_apply)?;
         let shape = self.declared_results(op)?;
         let id = self.add(shape, hlo, &operands);
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 
     pub(super) fn get_dimension_size(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let dimensions = Dims::from_slice(&[op.int("dimension")?]);
-        self.give_op(op, Op::GetDimensionSize(DimensionAttrs { dimensions }), &[operand])
+        self.set_result_op(op, Op::GetDimensionSize(DimensionAttrs { dimensions }), &[operand])
     }
 
     /// Translates `set_dimension_size`. A constant size that equals the size or the bound of the dimension
@@ -42,12 +42,12 @@ impl<'t> Importer<'t> {
     pub(super) fn set_dimension_size(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let dimensions = Dims::from_slice(&[op.int("dimension")?]);
-        self.give_op(op, Op::SetDimensionSize(DimensionAttrs { dimensions }), &operands)
+        self.set_result_op(op, Op::SetDimensionSize(DimensionAttrs { dimensions }), &operands)
     }
 
     /// Returns the numbers of a constant of integers, or `None` if the value is not a constant.
     pub(super) fn constant_ints(&self, value: ValueId) -> Option<Vec<i64>> {
-        let crate::import::importer::ImportedValue::Constant(constant) = self.held(value) else {
+        let crate::import::importer::ImportedValue::Constant(constant) = self.representation(value) else {
             return None;
         };
         constant.attribute("value")?.ints()

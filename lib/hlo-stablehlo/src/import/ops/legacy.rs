@@ -54,7 +54,7 @@ impl Importer<'_> {
             array.element_type = self.result_array(op)?.element_type;
         }
         let id = self.add(shape, hlo, &ids);
-        self.give_in_order(op, id, &product, &output)
+        self.set_transposed_result(op, id, &product, &output)
     }
 
     /// Translates `unary_einsum`. Letters that the result lacks are summed over.
@@ -64,7 +64,7 @@ impl Importer<'_> {
         let [labels] = &inputs[..] else { return op.fail(format!("`{config}` is for one operand")) };
         let operand = self.operand(op, 0)?;
         let (id, kept) = self.sum_over(op, operand, labels, &|letter| output.contains(letter))?;
-        self.give_in_order(op, id, &kept, &output)
+        self.set_transposed_result(op, id, &kept, &output)
     }
 
     /// Parses the letters of the operands and of the result. `...` stands for all remaining dimensions.
@@ -132,15 +132,21 @@ impl Importer<'_> {
     }
 
     /// Sets the result to a value whose dimensions have letters, transposed to the result's order.
-    fn give_in_order(&mut self, op: &Operation, id: InstrId, labels: &[char], output: &[char]) -> Result<()> {
+    fn set_transposed_result(
+        &mut self,
+        op: &Operation,
+        id: InstrId,
+        labels: &[char],
+        output: &[char],
+    ) -> Result<()> {
         if labels == output {
-            return self.give(op, id);
+            return self.set_result(op, id);
         }
         let order: Option<Vec<i64>> = output.iter().map(|&l| place(labels, l)).collect();
         let order = order.filter(|_| labels.len() == output.len());
         let order =
             order.ok_or_else(|| op.failure("a letter of its result is in no operand, or there twice"))?;
-        self.give_op(op, Op::transpose(order), &[id])
+        self.set_result_op(op, Op::transpose(order), &[id])
     }
 
     /// Translates `torch_index_select`: slices along `dim`, by indices that share their first `batch_dims`
@@ -171,7 +177,7 @@ impl Importer<'_> {
             slice_sizes: slice_sizes.collect(),
             indices_are_sorted: false,
         };
-        self.give_op(op, Op::Gather(Box::new(attrs)), &[operand, index])
+        self.set_result_op(op, Op::Gather(Box::new(attrs)), &[operand, index])
     }
 }
 

@@ -13,7 +13,7 @@ use hlo_ir::{Dims, ElementType, InstrId, Op};
 impl Importer<'_> {
     pub(super) fn cholesky(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
-        self.give_op(op, Op::Cholesky(CholeskyAttrs { lower: op.flag("lower")? }), &[operand])
+        self.set_result_op(op, Op::Cholesky(CholeskyAttrs { lower: op.flag("lower")? }), &[operand])
     }
 
     pub(super) fn triangular_solve(&mut self, op: &Operation) -> Result<()> {
@@ -29,14 +29,14 @@ impl Importer<'_> {
             unit_diagonal: op.flag("unit_diagonal")?,
             transpose_a: TransposeKind::ALL.get(transpose_a).copied().unwrap_or_default(),
         };
-        self.give_op(op, Op::TriangularSolve(attrs), &operands)
+        self.set_result_op(op, Op::TriangularSolve(attrs), &operands)
     }
 
     pub(super) fn fft(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let fft_type = op.word("fft_type", "stablehlo.fft_type", FftType::WORDS)?;
         let fft_type = FftType::ALL.get(fft_type).copied().unwrap_or_default();
-        self.give_op(op, Op::Fft(FftAttrs { fft_type, fft_length: op.dims("fft_length")? }), &[operand])
+        self.set_result_op(op, Op::Fft(FftAttrs { fft_type, fft_length: op.dims("fft_length")? }), &[operand])
     }
 
     pub(super) fn dot_general(&mut self, op: &Operation) -> Result<()> {
@@ -50,7 +50,7 @@ impl Importer<'_> {
             operand_precision: precision(op, "stablehlo.precision")?,
             algorithm: algorithm(op)?,
         };
-        self.give_op(op, Op::Dot(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::Dot(Box::new(attrs)), &operands)
     }
 
     /// Translates `dot` of vectors and matrices. It contracts the last dimension of the first operand with
@@ -64,7 +64,7 @@ impl Importer<'_> {
             operand_precision: precision(op, "stablehlo.precision")?,
             ..DotAttrs::default()
         };
-        self.give_op(op, Op::Dot(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::Dot(Box::new(attrs)), &operands)
     }
 
     pub(super) fn convolution(&mut self, op: &Operation) -> Result<()> {
@@ -92,7 +92,7 @@ impl Importer<'_> {
             operand_precision: precision(op, "stablehlo.precision")?,
             ..ConvolutionAttrs::default()
         };
-        self.give_op(op, Op::Convolution(Box::new(attrs)), operands)
+        self.set_result_op(op, Op::Convolution(Box::new(attrs)), operands)
     }
 }
 

@@ -43,7 +43,7 @@ impl<'t> Importer<'t> {
             self.translate(op)
         }) {
             self.report(failure);
-            self.give_up(op);
+            self.mark_results_broken(op);
         }
     }
 
@@ -107,7 +107,7 @@ impl<'t> Importer<'t> {
             "chlo" => self.chlo(op, name, &op.attributes),
             "sdy" => self.sdy(op, name),
             "func" if name == "call" => self.call(op),
-            "arith" if name == "constant" => self.hold_constant(op),
+            "arith" if name == "constant" => self.record_constant(op),
             "builtin" if name == "unrealized_conversion_cast" => self.cast(op),
             _ => op.fail("it has no translation to HLO"),
         }
@@ -118,7 +118,7 @@ impl<'t> Importer<'t> {
             return self.elementwise(op, opcode.default_op());
         }
         match name {
-            "constant" => self.hold_constant(op),
+            "constant" => self.record_constant(op),
             "tuple" => self.tuple_op(op),
             "get_tuple_element" => self.get_tuple_element(op),
 
@@ -209,7 +209,7 @@ impl<'t> Importer<'t> {
     /// Translates an operation without attributes to an HLO operation on the same operands.
     fn same_operands(&mut self, op: &Operation, hlo: hlo_ir::Op) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, hlo, &operands)
+        self.set_result_op(op, hlo, &operands)
     }
 
     /// Translates a cast between equivalent types of two dialects.
@@ -218,8 +218,8 @@ impl<'t> Importer<'t> {
             return op.fail("it casts between different numbers of values");
         }
         for (&operand, &result) in op.operands.iter().zip(&op.results) {
-            let held = self.held(operand);
-            self.hold(result, held);
+            let held = self.representation(operand);
+            self.set_representation(result, held);
         }
         Ok(())
     }

@@ -20,6 +20,6 @@ impl Importer<'_> {
             "batch_norm_inference" => Op::BatchNormInference(attrs),
             _ => Op::BatchNormTraining(attrs),
         };
-        self.give_results(op, hlo, &operands)
+        self.set_results_op(op, hlo, &operands)
     }
 }

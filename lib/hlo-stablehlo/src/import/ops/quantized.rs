@@ -67,7 +67,7 @@ impl<'t> Importer<'t> {
                     Some(quantization) => self.quantize(op, operand, quantization)?,
                     None => operand,
                 };
-                self.give(op, id)
+                self.set_result(op, id)
             }
             name if FORWARDING_OPERATIONS.contains(&name) => self.by_dialect(op),
             name if DATA_MOVEMENT_OPERATIONS.contains(&name) && self.is_alike(op) => self.by_dialect(op),
@@ -102,7 +102,7 @@ impl<'t> Importer<'t> {
             }
             match self.expressed(op, operand) {
                 Ok(id) => {
-                    let before = self.hold(operand, ImportedValue::Instruction(id));
+                    let before = self.set_representation(operand, ImportedValue::Instruction(id));
                     stored.push((operand, before));
                 }
                 Err(failure) => done = Err(failure),
@@ -114,14 +114,14 @@ impl<'t> Importer<'t> {
             self.quantized = Quantized::Stored;
         }
         for (value, held) in stored {
-            self.hold(value, held);
+            self.set_representation(value, held);
         }
         done?;
         for &result in &op.results {
             if let Some(quantization) = self.quantization_of(result) {
                 let id = self.value(op, result)?;
                 let id = self.quantize(op, id, quantization)?;
-                self.hold(result, ImportedValue::Instruction(id));
+                self.set_representation(result, ImportedValue::Instruction(id));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ impl Importer<'_> {
             0 => RngDistribution::Uniform,
             _ => RngDistribution::Normal,
         };
-        self.give_op(op, Op::Rng(RngAttrs { distribution }), &operands)
+        self.set_result_op(op, Op::Rng(RngAttrs { distribution }), &operands)
     }
 
     pub(super) fn rng_bit_generator(&mut self, op: &Operation) -> Result<()> {
@@ -26,6 +26,6 @@ impl Importer<'_> {
             1 => RngAlgorithm::ThreeFry,
             _ => RngAlgorithm::Philox,
         };
-        self.give_results(op, Op::RngBitGenerator(RngBitGeneratorAttrs { algorithm }), &[state])
+        self.set_results_op(op, Op::RngBitGenerator(RngBitGeneratorAttrs { algorithm }), &[state])
     }
 }

@@ -12,13 +12,13 @@ impl<'t> Importer<'t> {
     pub(super) fn map(&mut self, op: &'t Operation) -> Result<()> {
         let to_apply = self.applied(op, 0)?;
         let operands = self.operands(op)?;
-        self.give_op(op, Op::Map(MapAttrs { dimensions: op.dims("dimensions")?, to_apply }), &operands)
+        self.set_result_op(op, Op::Map(MapAttrs { dimensions: op.dims("dimensions")?, to_apply }), &operands)
     }
 
     pub(super) fn reduce(&mut self, op: &'t Operation) -> Result<()> {
         let to_apply = self.applied(op, 0)?;
         let operands = self.operands(op)?;
-        self.give_results(op, Op::reduce(op.dims("dimensions")?, to_apply), &operands)
+        self.set_results_op(op, Op::reduce(op.dims("dimensions")?, to_apply), &operands)
     }
 
     pub(super) fn reduce_window(&mut self, op: &'t Operation) -> Result<()> {
@@ -31,7 +31,7 @@ impl<'t> Importer<'t> {
         for ((dim, base), dilation) in window.dims.iter_mut().zip(base).zip(dilations) {
             (dim.lhs_dilate, dim.rhs_dilate) = (base, dilation);
         }
-        self.give_results(op, Op::ReduceWindow(Box::new(ReduceWindowAttrs { window, to_apply })), &operands)
+        self.set_results_op(op, Op::ReduceWindow(Box::new(ReduceWindowAttrs { window, to_apply })), &operands)
     }
 
     /// Translates `select_and_scatter`. Without window dimensions, each window has one element.
@@ -41,7 +41,7 @@ impl<'t> Importer<'t> {
         let rank = operands.first().and_then(|&o| self.array_of(o)).map_or(0, |a| a.rank());
         let window = window(op, &op.dims_or("window_dimensions", rank, 1)?)?;
         let attrs = SelectAndScatterAttrs { window, select, scatter };
-        self.give_op(op, Op::SelectAndScatter(Box::new(attrs)), &operands)
+        self.set_result_op(op, Op::SelectAndScatter(Box::new(attrs)), &operands)
     }
 
     /// Translates `sort`. A negative dimension counts from the last one, which is -1.
@@ -55,12 +55,12 @@ impl<'t> Importer<'t> {
         };
         let dimensions = Dims::from_slice(&[dimension]);
         let attrs = SortAttrs { dimensions, is_stable: op.flag("is_stable")?, to_apply };
-        self.give_results(op, Op::Sort(attrs), &operands)
+        self.set_results_op(op, Op::Sort(attrs), &operands)
     }
 
     /// Adds the instruction for all results of an operation. Several results are a tuple. Sizes that the
     /// types leave open are inferred from the operands.
-    pub(super) fn give_results(
+    pub(super) fn set_results_op(
         &mut self,
         op: &Operation,
         hlo: Op,
@@ -73,7 +73,7 @@ impl<'t> Importer<'t> {
             shape = self.inferred(op, &hlo, operands)?;
         }
         let id = self.add(shape, hlo, operands);
-        self.give_one_or_elements(op, id)
+        self.set_result_or_elements(op, id)
     }
 }
 

@@ -14,7 +14,7 @@ impl<'t> Importer<'t> {
         match name {
             "mesh" => Ok(()),
             "sharding_group" => self.sharding_group(op),
-            "constant" => self.hold_constant(op),
+            "constant" => self.record_constant(op),
             "sharding_constraint" | "reshard" => self.constraint(op, "sharding"),
             "all_gather" | "all_slice" | "all_to_all" | "collective_permute" => {
                 self.constraint(op, "out_sharding")
@@ -22,7 +22,7 @@ impl<'t> Importer<'t> {
             "propagation_barrier" | "data_flow_edge" | "func_data_flow_edge" => {
                 let operand = self.operand(op, 0)?;
                 let result = op.result(0)?;
-                self.hold(result, ImportedValue::Instruction(operand));
+                self.set_representation(result, ImportedValue::Instruction(operand));
                 Ok(())
             }
             "manual_computation" => self.manual_computation(op),
@@ -45,7 +45,7 @@ impl<'t> Importer<'t> {
             self.module.common_mut(id).backend_config = format!("unspecified_dims=[{list}]").as_str().into();
         }
         let result = op.result(0)?;
-        self.hold(result, ImportedValue::Instruction(id));
+        self.set_representation(result, ImportedValue::Instruction(id));
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl<'t> Importer<'t> {
                 let shape = self.shape_of(operand);
                 let id = self.annotation("Sharding", operand, shape, single(unknown()));
                 if let Some(&value) = op.operands.first() {
-                    self.hold(value, ImportedValue::Instruction(id));
+                    self.set_representation(value, ImportedValue::Instruction(id));
                 }
             }
         }
@@ -106,7 +106,7 @@ impl<'t> Importer<'t> {
             let local = self.type_shape(argument);
             let local = local.map_err(|why| op.failure(format!("the type of argument {index}: {why}")))?;
             let part = self.annotation("SPMDFullToShardShape", cut, local, manual);
-            self.hold(argument, ImportedValue::Instruction(part));
+            self.set_representation(argument, ImportedValue::Instruction(part));
         }
         let before = self.manual_axes.len();
         self.manual_axes.extend(axes.iter().cloned());
@@ -122,7 +122,7 @@ impl<'t> Importer<'t> {
             let part = self.annotation("Sharding", part, shape, manual);
             let whole = self.declared(op, index)?;
             let whole = self.annotation("SPMDShardToFullShape", part, whole, cut);
-            self.hold(op.result(index)?, ImportedValue::Instruction(whole));
+            self.set_representation(op.result(index)?, ImportedValue::Instruction(whole));
         }
         Ok(())
     }
@@ -152,14 +152,14 @@ impl<'t> Importer<'t> {
             return op.fail("its region has not as many arguments as it has operands");
         }
         for (&argument, id) in block.arguments.iter().zip(operands) {
-            self.hold(argument, ImportedValue::Instruction(id));
+            self.set_representation(argument, ImportedValue::Instruction(id));
         }
         let results = self.inlined_block(op)?;
         if results.len() != op.results.len() {
             return op.fail("its region does not give as many values as it has results");
         }
         for (&result, id) in op.results.iter().zip(results) {
-            self.hold(result, ImportedValue::Instruction(id));
+            self.set_representation(result, ImportedValue::Instruction(id));
         }
         Ok(())
     }

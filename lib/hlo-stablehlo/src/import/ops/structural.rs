@@ -9,8 +9,8 @@ use hlo_ir::{ArrayShape, InstrId, Literal, Op};
 
 impl<'t> Importer<'t> {
     /// Records a constant. It is created in each computation that uses it.
-    pub(super) fn hold_constant(&mut self, op: &'t Operation) -> Result<()> {
-        self.hold(op.result(0)?, ImportedValue::Constant(op));
+    pub(super) fn record_constant(&mut self, op: &'t Operation) -> Result<()> {
+        self.set_representation(op.result(0)?, ImportedValue::Constant(op));
         Ok(())
     }
 
@@ -64,14 +64,14 @@ impl<'t> Importer<'t> {
     pub(super) fn tuple_op(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let tuple = self.tuple(&operands);
-        self.give(op, tuple)
+        self.set_result(op, tuple)
     }
 
     pub(super) fn get_tuple_element(&mut self, op: &Operation) -> Result<()> {
         let tuple = self.operand(op, 0)?;
         let index = op.int("index")?;
         match usize::try_from(index).ok().and_then(|index| self.element(tuple, index)) {
-            Some(element) => self.give(op, element),
+            Some(element) => self.set_result(op, element),
             None => op.fail(format!("its operand has no element {index}")),
         }
     }

@@ -8,7 +8,7 @@ fn of(operation: &str, name: &str) -> Option<Attribute> {
     let i32 = |value| Attribute::Integer(value, Type::integer(32));
     let none = || Attribute::Array(Vec::new().into());
     Some(match (operation.split_once('.')?.1, name) {
-        (_, "result_accuracy") => exact_as_usual(),
+        (_, "result_accuracy") => default_accuracy(),
         ("infeed", "infeed_config") | ("outfeed", "outfeed_config") => Attribute::string(""),
         ("send" | "recv", "is_host_transfer")
         | ("cholesky", "lower")
@@ -29,7 +29,7 @@ fn of(operation: &str, name: &str) -> Option<Attribute> {
 }
 
 /// Returns the default accuracy.
-fn exact_as_usual() -> Attribute {
+fn default_accuracy() -> Attribute {
     let mode = Attribute::Enum("stablehlo.result_accuracy_mode".into(), "DEFAULT".into());
     Attribute::of_fields("stablehlo.result_accuracy", [("mode", mode)])
 }

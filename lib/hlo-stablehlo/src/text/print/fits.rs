@@ -17,7 +17,7 @@ pub fn fits(tree: &Tree, op: &Operation, form: Form) -> bool {
         Form::Function => fits_function(tree, op),
         Form::Module => {
             let has_name = op.attribute("sym_name").is_none_or(is_text);
-            nothing_flows(op) && has_name && entry(op, 0).is_some_and(|block| block.arguments.is_empty())
+            has_no_values(op) && has_name && entry(op, 0).is_some_and(|block| block.arguments.is_empty())
         }
     }
 }
@@ -128,7 +128,7 @@ fn is_text(value: &Attribute) -> bool {
     matches!(value, Attribute::String(_)) && value.as_str().is_some()
 }
 
-fn nothing_flows(op: &Operation) -> bool {
+fn has_no_values(op: &Operation) -> bool {
     op.operands.is_empty() && op.results.is_empty()
 }
 
@@ -197,7 +197,7 @@ fn fits_function(tree: &Tree, op: &Operation) -> bool {
     };
     let visible = |value: &Attribute| matches!(value.as_str(), Some("public" | "private" | "nested"));
     let takes_inputs = |block: &Block| block.arguments.iter().map(|&v| tree.type_of(v)).eq(inputs);
-    nothing_flows(op)
+    has_no_values(op)
         && op.attribute("sym_name").is_some_and(is_text)
         && op.attribute("sym_visibility").is_none_or(|value| is_text(value) && visible(value))
         && fits_list("arg_attrs", inputs.len())

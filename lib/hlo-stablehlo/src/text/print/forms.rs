@@ -146,7 +146,7 @@ impl Printer<'_> {
                 self.text(": ");
             }
             types::write(&mut self.out, ty);
-            self.said_of(op, "arg_attrs", i);
+            self.print_attributes_of(op, "arg_attrs", i);
             if let Some(argument) = argument {
                 self.location_of_argument(argument);
             }
@@ -177,13 +177,13 @@ impl Printer<'_> {
                 self.text(", ");
             }
             types::write(&mut self.out, ty);
-            self.said_of(op, "res_attrs", i);
+            self.print_attributes_of(op, "res_attrs", i);
         }
         self.out.push(')');
     }
 
     /// Writes ` {…}`: the attributes of an argument or a result.
-    fn said_of(&mut self, op: &Operation, list: &str, index: usize) {
+    fn print_attributes_of(&mut self, op: &Operation, list: &str, index: usize) {
         if let Some(said) = attributes_of(op, list, index).filter(|said| !said.is_empty()) {
             self.out.push(' ');
             attribute::dictionary(&mut self.out, said);

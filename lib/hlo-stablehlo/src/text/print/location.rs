@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// Writes `loc(…)`.
 pub fn write(out: &mut String, location: &Location) {
     out.push_str("loc(");
-    inside(out, location, &mut |out, part| inside_plainly(out, part));
+    inside(out, location, &mut |out, part| print_nested_location(out, part));
     out.push(')');
 }
 
-fn inside_plainly(out: &mut String, location: &Location) {
-    inside(out, location, &mut |out, part| inside_plainly(out, part));
+fn print_nested_location(out: &mut String, location: &Location) {
+    inside(out, location, &mut |out, part| print_nested_location(out, part));
 }
 
 /// Writes the text inside the parentheses. `part` writes a nested location.
@@ -173,7 +173,7 @@ impl Aliases {
                 self.write_name(out, id);
                 out.push_str(" = ");
                 let location = self.entries[id].location.clone();
-                self.write_whole(out, &location);
+                self.write_in_full(out, &location);
                 out.push('\n');
             }
         }
@@ -195,7 +195,7 @@ impl Aliases {
     }
 
     /// Writes `loc("add"(#loc2))`: the location in full, and nested ones as aliases.
-    pub fn write_whole(&mut self, out: &mut String, location: &Location) {
+    pub fn write_in_full(&mut self, out: &mut String, location: &Location) {
         out.push_str("loc(");
         inside(out, location, &mut |out, part| {
             let id = self.id(part, true);

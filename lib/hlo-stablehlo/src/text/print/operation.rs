@@ -97,7 +97,7 @@ impl<'t> Printer<'t> {
             self.locations.note(location, false);
         } else {
             self.out.push(' ');
-            self.locations.write_whole(&mut self.out, location);
+            self.locations.write_in_full(&mut self.out, location);
         }
     }
 

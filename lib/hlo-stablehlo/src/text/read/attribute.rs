@@ -3,7 +3,7 @@
 use super::Reader;
 use super::types::body_end;
 use crate::text::format::structure::{self, Field, Structure};
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, Attributes, FloatType, Name, Number, Type, TypeKind};
 use hlo_ir::FloatFormat;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
             "dense" | "dense_resource" => self.elements(c)?,
             "affine_map" | "affine_set" | "strided" | "sparse" | "opaque" | "distinct" => {
                 c.advance(word.len());
-                return Err(wrong(c, start, format!("attributes `{word}` are not supported")));
+                return Err(error_since(c, start, format!("attributes `{word}` are not supported")));
             }
             "" => return Err(c.expected("an attribute")),
             _ => Attribute::Type(self.ty(c)?),
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
                 }
             };
             if out.get(&name).is_some() {
-                return Err(wrong(c, start, format!("the attribute `{name}` is given twice")));
+                return Err(error_since(c, start, format!("the attribute `{name}` is given twice")));
             }
             let value = if c.eat("=") { self.attribute(c)? } else { Attribute::Unit };
             out.set(name, value);
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         };
         match number_of(digits, &ty) {
             Ok(value) => Ok(value),
-            Err(message) => Err(wrong(c, start, message)),
+            Err(message) => Err(error_since(c, start, message)),
         }
     }
 
@@ -122,11 +122,11 @@ impl<'a> Reader<'a> {
         let digits = lex::number(c, "a number")?;
         match number_of(digits, ty) {
             Ok(Attribute::Integer(value, _)) => {
-                i64::try_from(value).map_err(|_| wrong(c, start, format!("{digits} is out of range")))
+                i64::try_from(value).map_err(|_| error_since(c, start, format!("{digits} is out of range")))
             }
             Ok(Attribute::Float(number)) => Ok(number.bits as i64),
-            Ok(_) => Err(wrong(c, start, format!("{digits} is no element of an array"))),
-            Err(message) => Err(wrong(c, start, message)),
+            Ok(_) => Err(error_since(c, start, format!("{digits} is no element of an array"))),
+            Err(message) => Err(error_since(c, start, message)),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         let open = c.offset();
         c.expect("<")?;
         let kind = kind_of(&format!("{name}.{}", lex::word(c)));
-        if !knows(&kind) {
+        if !is_supported_kind(&kind) {
             c.rewind(open);
             return Ok(other(c, start));
         }
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
                 c.expect(">")?;
                 Ok(value)
             }
-            _ if super::sdy::knows(kind) => self.sdy_attribute(c, kind),
+            _ if super::sdy::is_supported_kind(kind) => self.sdy_attribute(c, kind),
             _ => Ok(other(c, start)),
         }
     }
@@ -214,10 +214,10 @@ impl<'a> Reader<'a> {
             let start = c.offset_of_next();
             let word = lex::some_word(c, "the name of a field")?;
             let Some(&(name, field)) = structure.fields.iter().find(|f| f.0 == word) else {
-                return Err(wrong(c, start, format!("`{}` has no field `{word}`", structure.kind)));
+                return Err(error_since(c, start, format!("`{}` has no field `{word}`", structure.kind)));
             };
             if out.get(name).is_some() {
-                return Err(wrong(c, start, format!("the field `{name}` is given twice")));
+                return Err(error_since(c, start, format!("the field `{name}` is given twice")));
             }
             c.expect("=")?;
             let value = self.field(c, field)?;
@@ -262,23 +262,23 @@ impl<'a> Reader<'a> {
     pub fn float(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let start = c.offset_of_next();
         let digits = lex::number(c, "a number")?;
-        number_of(digits, &FloatType::F64.into()).map_err(|message| wrong(c, start, message))
+        number_of(digits, &FloatType::F64.into()).map_err(|message| error_since(c, start, message))
     }
 }
 
 /// Returns the StableHLO name of a kind of MHLO. Other kinds do not change.
 fn kind_of(name: &str) -> String {
     match name.strip_prefix("mhlo.") {
-        Some(rest) if knows(&format!("stablehlo.{rest}")) => format!("stablehlo.{rest}"),
+        Some(rest) if is_supported_kind(&format!("stablehlo.{rest}")) => format!("stablehlo.{rest}"),
         _ => name.to_owned(),
     }
 }
 
-fn knows(kind: &str) -> bool {
+fn is_supported_kind(kind: &str) -> bool {
     structure::is_enumeration(kind)
         || structure::find(kind).is_some()
         || matches!(kind, "stablehlo.bounds" | "stablehlo.type_extensions" | "stablehlo.conv")
-        || super::sdy::knows(kind)
+        || super::sdy::is_supported_kind(kind)
 }
 
 /// Reads an unknown attribute, from `start` to the end of the angle brackets that come next.

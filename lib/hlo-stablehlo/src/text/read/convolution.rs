@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::operation::Draft;
-use crate::text::lex::{self, Cursor, Result, wrong, wrong_at};
+use crate::text::lex::{self, Cursor, Result, error_at, error_since};
 use crate::tree::{Attribute, Elements, Type};
 use hlo_ir::{AlignedBytes, Span};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
                 }
             };
             if draft.attributes.get(name).is_some() {
-                return Err(wrong(c, start, format!("`{word}` is given twice")));
+                return Err(error_since(c, start, format!("`{word}` is given twice")));
             }
             c.expect("=")?;
             let value = match word {
@@ -131,7 +131,7 @@ fn padding(c: &mut Cursor<'_>) -> Result<Attribute> {
     let rows = c.list("[", "]", |c| {
         let start = c.offset_of_next();
         let row = c.list("[", "]", lex::integer::<i64>)?;
-        <[i64; 2]>::try_from(row).map_err(|_| wrong(c, start, "expected two numbers, `[low, high]`"))
+        <[i64; 2]>::try_from(row).map_err(|_| error_since(c, start, "expected two numbers, `[low, high]`"))
     })?;
     let ty = Type::tensor([rows.len() as i64, 2], Type::integer(64));
     let bytes: Vec<u8> = rows.iter().flatten().flat_map(|n| n.to_le_bytes()).collect();
@@ -166,14 +166,14 @@ fn dimensions(c: &mut Cursor<'_>, letters: [&str; 2]) -> Result<Dimensions> {
     })?;
     let span: Span = c.since(start);
     let [Some(first), Some(second)] = of_letter else {
-        return Err(wrong_at(
+        return Err(error_at(
             span,
             format!("the dimensions `{}` and `{}` are expected", letters[0], letters[1]),
         ));
     };
     of_number.sort_unstable();
     if of_number.iter().enumerate().any(|(i, &(number, _))| i != number) {
-        return Err(wrong_at(span, "spatial dimensions are numbered from 0 on, each once"));
+        return Err(error_at(span, "spatial dimensions are numbered from 0 on, each once"));
     }
     Ok(Dimensions {
         letters: vec![first, second],

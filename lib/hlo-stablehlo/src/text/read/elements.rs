@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::attribute::float_bits;
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, Elements, FloatType, TensorType, TypeKind};
 use hlo_ir::{AlignedBytes, ElementType};
 use std::sync::Arc;
@@ -39,10 +39,10 @@ impl<'a> Reader<'a> {
         let ty = self.ty(c)?;
         let Some((tensor, format)) = ty.as_tensor().and_then(|t| Some((t, format_of(t)?))) else {
             let message = "the elements are of no type that is supported here: expected a tensor of numbers";
-            return Err(wrong(c, ty_at, message));
+            return Err(error_since(c, ty_at, message));
         };
         let Some(count) = tensor.count() else {
-            return Err(wrong(c, ty_at, "an array whose elements are written has a static shape"));
+            return Err(error_since(c, ty_at, "an array whose elements are written has a static shape"));
         };
         let end = c.offset();
         c.rewind(payload);
@@ -66,10 +66,14 @@ impl<'a> Reader<'a> {
         let name =
             if c.byte() == b'"' { lex::text(c)? } else { lex::suffix(c, "a resource's name")?.to_owned() };
         let Some(blob) = self.resources.get(&*name) else {
-            return Err(wrong(c, start, format!("the file has no resource `{name}`")));
+            return Err(error_since(c, start, format!("the file has no resource `{name}`")));
         };
         let Ok(bytes) = hex_bytes(&mut Cursor::with_context(blob, 0, lex::Text)) else {
-            return Err(wrong(c, start, format!("the resource `{name}` is no string of hexadecimal digits")));
+            return Err(error_since(
+                c,
+                start,
+                format!("the resource `{name}` is no string of hexadecimal digits"),
+            ));
         };
         let data = bytes.get(4..).unwrap_or_default();
         whole(c, start, data, count, format)
@@ -121,7 +125,7 @@ impl Payload<'_> {
         // Each element takes at least one byte of text, so the text bounds the memory to allocate.
         let size = self.count.checked_mul(self.format.size).filter(|_| self.count <= c.rest().len());
         let Some(mut out) = size.and_then(AlignedBytes::try_zeroed) else {
-            return Err(wrong(c, start, format!("expected {} elements", self.count)));
+            return Err(error_since(c, start, format!("expected {} elements", self.count)));
         };
         let mut at = 0;
         self.list(c, 0, &mut at, &mut out)?;
@@ -158,7 +162,7 @@ impl Payload<'_> {
             }
         }
         if n != size && !(n == 0 && self.count == 0) {
-            return Err(wrong(
+            return Err(error_since(
                 c,
                 start,
                 format!("{size} items are expected in this list, for the type says so; it has {n}"),
@@ -183,7 +187,7 @@ fn whole(
     if !is_splat && Some(bytes.len()) != count.checked_mul(format.size) {
         let message =
             format!("{} bytes are none of {count} elements of {} bytes each", bytes.len(), format.size);
-        return Err(wrong(c, start, message));
+        return Err(error_since(c, start, message));
     }
     let mut out = AlignedBytes::from_slice(bytes);
     for byte in out.iter_mut() {
@@ -232,7 +236,7 @@ fn hex_bytes(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
         _ => None,
     };
     let bytes: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
-    bytes.ok_or_else(|| wrong(c, start, "expected a string of pairs of hexadecimal digits, `\"0x…\"`"))
+    bytes.ok_or_else(|| error_since(c, start, "expected a string of pairs of hexadecimal digits, `\"0x…\"`"))
 }
 
 impl Format {
@@ -276,7 +280,7 @@ fn integer(c: &mut Cursor<'_>, bits: u32, signed: bool) -> Result<i64> {
             let wide = value as i64;
             return Ok(if signed { (wide << shift) >> shift } else { wide });
         }
-        return Err(wrong(c, start, format!("{value} does not fit {bits} bits")));
+        return Err(error_since(c, start, format!("{value} does not fit {bits} bits")));
     }
     match lex::peek_word(c) {
         // MLIR accepts these as numbers, too.
@@ -290,5 +294,5 @@ fn integer(c: &mut Cursor<'_>, bits: u32, signed: bool) -> Result<i64> {
 fn float(c: &mut Cursor<'_>, ty: FloatType) -> Result<u64> {
     let start = c.offset_of_next();
     let digits = lex::number(c, "a number such as `1.5`")?;
-    float_bits(digits, ty).map_err(|message| wrong(c, start, message))
+    float_bits(digits, ty).map_err(|message| error_since(c, start, message))
 }

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::operation::{Argument, Draft};
 use crate::text::format::COMMUTATIVE;
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, Block, Location, Operation, Region, TensorType, Type, TypeKind};
 use hlo_ir::Span;
 
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         let start = c.offset_of_next();
         let value = self.attribute(c)?;
         let Attribute::Elements(elements) = &value else {
-            return Err(wrong(c, start, "a constant's value is `dense<…> : tensor<…>`"));
+            return Err(error_since(c, start, "a constant's value is `dense<…> : tensor<…>`"));
         };
         draft.results = vec![elements.ty.clone()];
         draft.attributes.set("value", value);
@@ -41,7 +41,13 @@ impl<'a> Reader<'a> {
             Attribute::Integer(_, ty) => ty.clone(),
             Attribute::Float(number) => number.ty.clone(),
             Attribute::Bool(_) => Type::integer(1),
-            _ => return Err(wrong(c, start, "a constant's value is a number or `dense<…> : tensor<…>`")),
+            _ => {
+                return Err(error_since(
+                    c,
+                    start,
+                    "a constant's value is a number or `dense<…> : tensor<…>`",
+                ));
+            }
         }];
         draft.attributes.set("value", value);
         Ok(())
@@ -104,7 +110,7 @@ impl<'a> Reader<'a> {
         if COMMUTATIVE.contains(&&*name) {
             return Ok(name);
         }
-        Err(wrong(
+        Err(error_since(
             c,
             at,
             format!("`{name}` is none of the operations that are applied: {}", COMMUTATIVE.join(", ")),
@@ -122,7 +128,7 @@ impl<'a> Reader<'a> {
     ) -> Result<()> {
         let first = draft.operands.first().map(|&value| self.tree.type_of(value).clone());
         let Some(element) = first.as_ref().and_then(element_type) else {
-            return Err(wrong(c, start, "expected a tensor to reduce"));
+            return Err(error_since(c, start, "expected a tensor to reduce"));
         };
         let location = draft.location.clone().unwrap_or_default();
         let scalar = Type::tensor([], element);
@@ -210,7 +216,7 @@ impl<'a> Reader<'a> {
         let start = c.offset_of_next();
         self.function_signature(c, draft)?;
         let Some(outputs) = draft.results.len().checked_sub(carries) else {
-            return Err(wrong(
+            return Err(error_since(
                 c,
                 start,
                 format!("there are fewer results than the {carries} that are carried on"),

@@ -1,7 +1,7 @@
 //! Reading of locations: `loc("file.py":1:2)`.
 
 use super::Reader;
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{FileRange, Location};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
                 Ok(Location::Fused(parts.into(), metadata))
             }
             "" => Err(c.expected("a location")),
-            word => Err(wrong(c, start, format!("`{word}` is no location"))),
+            word => Err(error_since(c, start, format!("`{word}` is no location"))),
         }
     }
 

@@ -16,7 +16,7 @@ mod values;
 pub use attribute::float_bits;
 
 use super::grammar::{self, Rule};
-use super::lex::{Cursor, Fault, Result, Text, wrong};
+use super::lex::{Cursor, Fault, Result, Text, error_since};
 use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Operation, Tree, Type};
 use foldhash::{HashMap, HashMapExt};
 use hlo_ir::Span;
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks whether the error limit is reached.
-    fn gives_up(&self) -> bool {
+    fn is_at_error_limit(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
     }
 
@@ -195,10 +195,10 @@ impl<'a> Reader<'a> {
     ) -> Result<Meaning> {
         let name = &self.text[start..c.offset()];
         let Some(alias) = self.aliases.get_mut(name) else {
-            return Err(wrong(c, start, format!("`{name}` is defined nowhere")));
+            return Err(error_since(c, start, format!("`{name}` is defined nowhere")));
         };
         if alias.is_open {
-            return Err(wrong(c, start, format!("`{name}` is part of itself")));
+            return Err(error_since(c, start, format!("`{name}` is part of itself")));
         }
         if let Some(value) = &alias.value {
             self.size += alias.size;
@@ -215,7 +215,11 @@ impl<'a> Reader<'a> {
             alias.value = read.as_ref().ok().cloned();
         }
         if size > MAX_ALIAS_SIZE {
-            return Err(wrong(c, start, format!("`{name}` stands for more than {MAX_ALIAS_SIZE} others")));
+            return Err(error_since(
+                c,
+                start,
+                format!("`{name}` stands for more than {MAX_ALIAS_SIZE} others"),
+            ));
         }
         read
     }
@@ -223,7 +227,7 @@ impl<'a> Reader<'a> {
     fn type_alias(&mut self, c: &Cursor<'a>, start: usize, name: &str) -> Result<Type> {
         match self.alias(c, start, |r, c| r.ty(c).map(Meaning::Type))? {
             Meaning::Type(ty) => Ok(ty),
-            _ => Err(wrong(c, start, format!("`!{name}` is no type"))),
+            _ => Err(error_since(c, start, format!("`!{name}` is no type"))),
         }
     }
 
@@ -238,7 +242,7 @@ impl<'a> Reader<'a> {
     fn location_alias(&mut self, c: &Cursor<'a>, start: usize, name: &str) -> Result<Location> {
         match self.alias(c, start, |r, c| r.location(c).map(Meaning::Location))? {
             Meaning::Location(location) | Meaning::Attribute(Attribute::Location(location)) => Ok(location),
-            _ => Err(wrong(c, start, format!("`#{name}` is no location"))),
+            _ => Err(error_since(c, start, format!("`#{name}` is no location"))),
         }
     }
 

@@ -5,7 +5,7 @@ use super::values::Group;
 use crate::dialect;
 use crate::text::format;
 use crate::text::grammar::Rule;
-use crate::text::lex::{self, Cursor, Fault, Result, wrong, wrong_at};
+use crate::text::lex::{self, Cursor, Fault, Result, error_at, error_since};
 use crate::tree::{Attributes, Block, Location, Name, Operation, Region, Type, ValueId};
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, suggest::nearest};
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         let more = self.dictionary(c)?;
         for (name, value) in more.iter() {
             if draft.attributes.get(name).is_some() {
-                return Err(wrong(c, start, format!("the attribute `{name}` is given twice")));
+                return Err(error_since(c, start, format!("the attribute `{name}` is given twice")));
             }
             draft.attributes.set(name.clone(), value.clone());
         }
@@ -214,12 +214,12 @@ impl<'a> Reader<'a> {
         let name = lex::suffix(c, "a value's name")?;
         let index = if c.eat_next("#") { Some(lex::integer::<usize>(c)?) } else { None };
         let Some(entry) = self.values.get(name) else {
-            return Err(wrong(c, start, format!("`%{name}` is defined nowhere before")));
+            return Err(error_since(c, start, format!("`%{name}` is defined nowhere before")));
         };
         let Some(group) = &entry.values else { return Err(Fault::Reported) };
         match (index, group.len()) {
             (index, n) if index.unwrap_or(0) < n => Ok(group[index.unwrap_or(0)]),
-            (_, n) => Err(wrong(c, start, format!("`%{name}` is {n} values"))),
+            (_, n) => Err(error_since(c, start, format!("`%{name}` is {n} values"))),
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
             let first = names[0].2;
             let message =
                 format!("`{}` gives {} results, but {named} are named", draft.name, draft.results.len());
-            return Err(wrong_at(first, message));
+            return Err(error_at(first, message));
         }
         let results: Vec<ValueId> = draft.results.into_iter().map(|ty| self.tree.add_value(ty)).collect();
         let mut rest = &results[..];
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
             }
         }
         if !self.values.define(name, Some(Group::from_slice(group))) {
-            return Err(wrong_at(span, format!("`%{name}` is defined already")));
+            return Err(error_at(span, format!("`%{name}` is defined already")));
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
             r.add_arguments(&mut block, arguments)?;
             let mut blocks = Vec::new();
             for part in pair.into_inner() {
-                if r.gives_up() {
+                if r.is_at_error_limit() {
                     break;
                 }
                 match part.as_rule() {

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::operation::Draft;
 use crate::text::format::{AttributeForm, Form, Piece, Types};
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, Type};
 
 impl<'a> Reader<'a> {
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
                 draft.attributes.set(name, value);
             }
             Piece::Optional(_, pieces) => {
-                if comes_next(c, pieces) {
+                if pieces_follow(c, pieces) {
                     self.pieces(c, draft, pieces)?;
                 }
             }
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
                 let start = c.offset_of_next();
                 let word = lex::some_word(c, "a word")?;
                 let Some(position) = words.iter().position(|w| *w == word) else {
-                    return Err(wrong(c, start, format!("`{word}` is none of {}", words.join(", "))));
+                    return Err(error_since(c, start, format!("`{word}` is none of {}", words.join(", "))));
                 };
                 Attribute::Integer(position as i128, Type::integer(32))
             }
@@ -158,7 +158,7 @@ fn eat_token(c: &mut Cursor<'_>, token: &str) -> bool {
 }
 
 /// Checks whether optional pieces come next: their text, or the word of their attribute.
-fn comes_next(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
+fn pieces_follow(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
     let start = c.offset_of_next();
     let found = match pieces {
         [Piece::Text(" "), Piece::Attribute(_, AttributeForm::WordOf(words)), ..] => {

@@ -1,12 +1,12 @@
 //! Reading of Shardy's attributes.
 
 use super::Reader;
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, Attributes};
 use std::sync::Arc;
 
 /// Checks whether this module reads attributes of the kind.
-pub fn knows(kind: &str) -> bool {
+pub fn is_supported_kind(kind: &str) -> bool {
     matches!(
         kind,
         "sdy.mesh"
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
                 }
             };
             if fields.get(field).is_some() {
-                return Err(wrong(c, start, "these axes are given twice"));
+                return Err(error_since(c, start, "these axes are given twice"));
             }
             // Unreduced axes may omit `=`: `unreduced{"x"}`.
             if !c.eat("=") && field == "replicated_axes" {
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             let digits = &lex::word(c)[1..];
             let priority = digits.parse::<i64>().ok().filter(|p| p.to_string() == digits);
             let Some(priority) = priority else {
-                return Err(wrong(c, start, "a priority is written `p0`, `p1`, …"));
+                return Err(error_since(c, start, "a priority is written `p0`, `p1`, …"));
             };
             fields.set("priority", Attribute::i64(priority));
         }

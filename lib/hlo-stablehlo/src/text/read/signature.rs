@@ -3,7 +3,7 @@
 use super::Reader;
 use super::operation::Draft;
 use crate::text::format::Types;
-use crate::text::lex::{self, Cursor, Result, wrong, wrong_at};
+use crate::text::lex::{self, Cursor, Result, error_at, error_since};
 use crate::tree::{TensorType, Type, TypeKind};
 
 impl<'a> Reader<'a> {
@@ -83,10 +83,10 @@ impl<'a> Reader<'a> {
         let inputs = match (types, &*ty) {
             (Types::Same, _) => vec![ty.clone(); draft.operands.len()],
             (Types::Tuple, TypeKind::Tuple(parts)) => parts.clone(),
-            (Types::Tuple, _) => return Err(wrong(c, start, "expected a tuple's type")),
+            (Types::Tuple, _) => return Err(error_since(c, start, "expected a tuple's type")),
             _ => match real_type(&ty) {
                 Some(real) => vec![real; draft.operands.len()],
-                None => return Err(wrong(c, start, "expected a tensor of complex numbers")),
+                None => return Err(error_since(c, start, "expected a tensor of complex numbers")),
             },
         };
         self.check_operands(c, draft, &inputs)?;
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         let operands = &draft.operands;
         if operands.len() != types.len() {
             let message = format!("there are {} operands, but types of {}", operands.len(), types.len());
-            return Err(wrong(c, start, message));
+            return Err(error_since(c, start, message));
         }
         let wrong_one = operands.iter().zip(types).position(|(&value, ty)| self.tree.type_of(value) != ty);
         match wrong_one {
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
                 let name = &self.text[span.range()];
                 let is = crate::text::print::type_text(self.tree.type_of(operands[i]));
                 let said = crate::text::print::type_text(&types[i]);
-                Err(wrong_at(span, format!("`{name}` is of type {is}, not {said} as this operation says")))
+                Err(error_at(span, format!("`{name}` is of type {is}, not {said} as this operation says")))
             }
         }
     }

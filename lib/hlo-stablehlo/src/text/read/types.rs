@@ -1,7 +1,7 @@
 //! Reading of types.
 
 use super::Reader;
-use crate::text::lex::{self, Cursor, Result, wrong};
+use crate::text::lex::{self, Cursor, Result, error_since};
 use crate::tree::{Attribute, DYNAMIC, FloatType, Quantization, Signedness, TensorType, Type, TypeKind};
 
 impl<'a> Reader<'a> {
@@ -64,11 +64,11 @@ impl<'a> Reader<'a> {
             "index" => TypeKind::Index.into(),
             "none" => TypeKind::None.into(),
             "vector" => {
-                return Err(wrong(c, start, "vectors are no types of StableHLO"));
+                return Err(error_since(c, start, "vectors are no types of StableHLO"));
             }
             _ => match number_type(word) {
                 Some(ty) => ty,
-                None => return Err(wrong(c, start, format!("`{word}` is no type"))),
+                None => return Err(error_since(c, start, format!("`{word}` is no type"))),
             },
         })
     }
@@ -133,10 +133,10 @@ impl<'a> Reader<'a> {
             word => number_type(word).map(|t| (t, true)),
         };
         let Some((storage, signed)) = storage else {
-            return Err(wrong(c, start, "expected a type of stored numbers such as `i8`"));
+            return Err(error_since(c, start, "expected a type of stored numbers such as `i8`"));
         };
         let TypeKind::Integer(bits @ 1..=32, _) = *storage else {
-            return Err(wrong(c, start, "stored numbers are integers of at most 32 bits"));
+            return Err(error_since(c, start, "stored numbers are integers of at most 32 bits"));
         };
         let (mut storage_min, mut storage_max) =
             if signed { (-(1i64 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
@@ -179,7 +179,7 @@ fn scale(c: &mut Cursor<'_>) -> Result<(f64, i64)> {
     let start = c.offset_of_next();
     let digits = lex::number(c, "a scale")?;
     let Ok(value) = digits.parse::<f64>() else {
-        return Err(wrong(c, start, "a scale is a number such as `0.5`"));
+        return Err(error_since(c, start, "a scale is a number such as `0.5`"));
     };
     let zero = if c.eat(":") { lex::integer(c)? } else { 0 };
     Ok((value, zero))
@@ -200,7 +200,7 @@ fn dimensions(c: &mut Cursor<'_>) -> Result<Vec<i64>> {
         } else if c.byte().is_ascii_digit() {
             let digits = c.take_while(|b| b.is_ascii_digit());
             let size = digits.parse::<i64>();
-            dims.push(size.map_err(|_| wrong(c, start, format!("the size {digits} is out of range")))?);
+            dims.push(size.map_err(|_| error_since(c, start, format!("the size {digits} is out of range")))?);
         } else {
             return Ok(dims);
         }

@@ -44,7 +44,7 @@ const KINDS: &[fn(&mut Generator) -> usize] = &[
     Generator::reduced,
     Generator::windowed,
     Generator::sorted,
-    Generator::taken_apart,
+    Generator::tuple_elements,
     Generator::updated,
     Generator::gathered,
     Generator::scattered,
@@ -120,7 +120,7 @@ impl Generator {
     }
 
     /// Adds tuples and their elements.
-    fn taken_apart(&mut self) -> usize {
+    fn tuple_elements(&mut self) -> usize {
         let types: Vec<Type> = (0..self.numbers.between(1, 3)).map(|_| self.some_type(1)).collect();
         let parts: Vec<usize> = types.iter().map(|t| self.parameter(t.clone())).collect();
         let whole =

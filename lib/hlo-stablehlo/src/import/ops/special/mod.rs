@@ -40,7 +40,7 @@ impl Importer<'_> {
             ("zeta", [_, _]) => |f, x| f.zeta(x[0], x[1]),
             ("next_after", &[x, y]) => {
                 let next = self.next_after(op, x, y)?;
-                return self.give(op, next);
+                return self.set_result(op, next);
             }
             _ => return op.fail("it is not known, or has no translation to HLO"),
         };
@@ -59,7 +59,7 @@ impl Importer<'_> {
         }
         let result = function(&mut Formula { importer: self, shape }, &widened);
         let result = if wide == ty { result } else { self.add(array, Op::Convert, &[result]) };
-        self.give(op, result)
+        self.set_result(op, result)
     }
 }
 
