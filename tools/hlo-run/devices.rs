@@ -9,7 +9,7 @@ use crate::program::{Program, check_sent, repeat};
 use crate::ranks::{OtherRanks, fail_on_all_ranks, gathered, local_devices};
 use crate::results::{self, Tolerances};
 use crate::timing::Timings;
-use crate::whole::UnpartitionedProgram;
+use crate::unpartitioned::UnpartitionedProgram;
 use crate::{Actions, load_expected_from, load_inputs_from};
 use hlo_graph::{timeline_svg, timeline_trace};
 use hlo_ir::devices::DeviceCounts;

@@ -26,8 +26,8 @@ mod ranks;
 mod results;
 mod stages;
 mod timing;
+mod unpartitioned;
 mod watchdog;
-mod whole;
 /// An incorrect pass, for testing.
 #[cfg(feature = "wrong-rewrite")]
 #[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
@@ -53,8 +53,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
 use timing::Timings;
+use unpartitioned::UnpartitionedProgram;
 use watchdog::Watchdog;
-use whole::UnpartitionedProgram;
 
 fn main() -> ExitCode {
     hlo_passes_xla::register();

@@ -34,8 +34,8 @@
 
 pub mod collective;
 mod mail;
-mod meeting;
 mod process;
+mod rendezvous;
 pub mod run_data;
 mod table;
 mod world;

@@ -2,7 +2,7 @@
 
 use crate::collective::{self, CHUNK_BYTES, MAX_FULL_REDUCE_BYTES};
 use crate::mail::Mail;
-use crate::meeting::{Offers, Rendezvous, WaitFailure, WaitPolicy};
+use crate::rendezvous::{Offers, Rendezvous, WaitFailure, WaitPolicy};
 use crate::world::{catch_panic, listed, on_threads};
 use crate::{Combine, Communicator, Failure, Parts, Reduced, Table};
 use std::cell::Cell;

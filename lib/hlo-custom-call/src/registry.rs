@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::plan::{Function, catch, named};
-use crate::{ApiVersion, Attributes, Call, CallSite, PlannedCall, check, csr, moves, stub, top_k, trace};
+use crate::{
+    ApiVersion, Attributes, Call, CallSite, PlannedCall, check, csr, moves, python_callbacks, top_k, trace,
+};
 use hlo_ir::Literal;
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::suggest::nearest;
@@ -105,7 +107,7 @@ impl Registry {
     /// Replaces calls of Python functions ([`crate::CALLBACKS`]) by functions that return zeros, or nothing
     /// if there is no result.
     pub fn stub_callbacks(&mut self) {
-        for name in stub::CALLBACKS {
+        for name in python_callbacks::CALLBACKS {
             self.register(*name, |call| {
                 (0..call.site.result_arrays().len()).try_for_each(|i| {
                     call.result_bytes(i)?.fill(0);
@@ -183,7 +185,7 @@ impl Registry {
 
     fn unknown(&self, name: &str) -> Error {
         let mut message = format!("unknown custom call target `{name}`");
-        if stub::CALLBACKS.contains(&name) {
+        if python_callbacks::CALLBACKS.contains(&name) {
             message.push_str(
                 ": it calls a Python function, which is not there outside of Python (`hlo-run --stub-callbacks` \
                  gives zeros instead)",

@@ -1,7 +1,7 @@
 //! Runs on several devices: each device is a thread with an evaluator of its own.
 
 use crate::evaluator::Evaluator;
-use crate::known::ModuleCache;
+use crate::module_cache::ModuleCache;
 use crate::{EvalError, Options};
 use hlo_communicator::{
     Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,

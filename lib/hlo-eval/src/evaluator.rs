@@ -1,7 +1,7 @@
 //! The evaluator: runs plans, stores values, and checks the budgets.
 
 use crate::devices::Devices;
-use crate::known::Plans;
+use crate::module_cache::Plans;
 use crate::ops;
 use crate::plan::{Plan, Step};
 use crate::program::Program;

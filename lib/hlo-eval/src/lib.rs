@@ -56,9 +56,9 @@ mod evaluator;
 mod function;
 mod index;
 mod kernel;
-mod known;
 pub mod lapack;
 mod memory;
+mod module_cache;
 mod ops;
 mod plan;
 mod program;
@@ -66,8 +66,8 @@ mod transfers;
 
 pub use devices::{DeviceOptions, DeviceRun, Supervisor, WaitCallback};
 pub use error::EvalError;
-pub use known::ModuleCache;
 pub use memory::check_memory;
+pub use module_cache::ModuleCache;
 pub use ops::convert::convert;
 
 use evaluator::Evaluator;

@@ -43,7 +43,7 @@
 
 mod balance;
 mod direct;
-mod doubles;
+mod double_precision;
 mod driver;
 mod eigen;
 mod eigenvectors;
@@ -58,7 +58,7 @@ use std::sync::Arc;
 
 use num_complex::Complex;
 
-use doubles::Rounded;
+use double_precision::Rounded;
 use driver::{Data, elements, vector};
 
 use hlo_custom_call::Function;
@@ -164,12 +164,12 @@ fn compute<T: Rounded>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T
         }
         Routine::Gesdd => {
             let mode = attributes.letter("mode", "ASN")?;
-            doubles::in_doubles(&a, |a| svd::gesdd(a, mode))?
+            double_precision::in_doubles(&a, |a| svd::gesdd(a, mode))?
         }
         Routine::Syevd | Routine::Eigh => {
             let vectors = attributes.letter("mode", "NV")? == 'V';
             let lower = attributes.letter("uplo", "LU")? == 'L';
-            let mut results = doubles::in_doubles(&a, |a| eigen::syevd(a, lower, vectors))?;
+            let mut results = double_precision::in_doubles(&a, |a| eigen::syevd(a, lower, vectors))?;
             if plan.routine == Routine::Eigh {
                 results.pop();
             }

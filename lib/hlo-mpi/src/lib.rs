@@ -39,7 +39,7 @@
 #[cfg(feature = "mpi")]
 mod control;
 #[cfg(feature = "mpi")]
-mod flight;
+mod in_flight;
 #[cfg(feature = "mpi")]
 mod member;
 #[cfg(feature = "mpi")]

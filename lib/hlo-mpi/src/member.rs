@@ -1,6 +1,6 @@
 //! The communicator of one device.
 
-use crate::flight::{Backoff, Incoming, Outgoing, Pool};
+use crate::in_flight::{Backoff, Incoming, Outgoing, Pool};
 use crate::raw;
 use crate::run::{LOST_RANK_TIMEOUT, Run};
 use crate::wire::{Header, Kind};

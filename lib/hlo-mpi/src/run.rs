@@ -7,7 +7,7 @@
 //! message of a run can then arrive in the next one.
 
 use crate::control::{CONTROL_TAG, Control, DONE_TAG, DeviceFailure};
-use crate::flight::{Backoff, Discarded, Outgoing};
+use crate::in_flight::{Backoff, Discarded, Outgoing};
 use crate::member::MpiMember;
 use crate::raw::Comm;
 use crate::wire::{Header, Kind};

@@ -1,7 +1,7 @@
 //! The ranks of a job, and the distribution of devices over them.
 
 use crate::control::{FLAGS_TAG, GATHER_TAG};
-use crate::flight::{Backoff, Discarded, Outgoing};
+use crate::in_flight::{Backoff, Discarded, Outgoing};
 use crate::raw::{self, Comm};
 use crate::run::Run;
 use hlo_communicator::{Body, Failure, Options, Table, World, listed};

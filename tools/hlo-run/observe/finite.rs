@@ -1,6 +1,6 @@
 //! `--check-finite`: finds the instructions that compute a NaN or an infinity from finite numbers.
 
-use super::feeds::{ReadElements, source_elements};
+use super::element_sources::{ReadElements, source_elements};
 use super::frames::Leaves;
 use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;

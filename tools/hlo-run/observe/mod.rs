@@ -5,7 +5,7 @@
 //! and loops (`frames`). A second run, which only reports operands, determines the operands of the findings
 //! of `--check-finite`.
 
-mod feeds;
+mod element_sources;
 mod finite;
 mod frames;
 mod numbers;

@@ -5,7 +5,7 @@
 //! accumulators.
 
 use super::body::{Root, array};
-use super::carried::{Span, carried_spans};
+use super::carried_loops::{Span, carried_spans};
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::reduce::{Parts, combine, full_index, parts};

@@ -8,7 +8,7 @@
 //! is added to each block. The error then grows at most with the square root of the number of elements.
 
 use super::body::{Body, array};
-use super::carried::round_all;
+use super::carried_loops::round_all;
 use super::columns;
 use super::element::ElementCx;
 use super::index::{self, Idx};

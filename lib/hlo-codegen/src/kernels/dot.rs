@@ -3,7 +3,7 @@
 //! Source: operation semantics, "DotGeneral".
 
 use super::body::array;
-use super::carried::{Span, carried_loops};
+use super::carried_loops::{Span, carried_loops};
 use super::element::ElementCx;
 use super::index::Idx;
 use super::{scalar, sums};

@@ -3,7 +3,7 @@
 //! Sources: operation semantics, "Gather" and "Scatter".
 
 use super::body::array;
-use super::carried::{carried_loops, round_all};
+use super::carried_loops::{carried_loops, round_all};
 use super::element::ElementCx;
 use super::index::Idx;
 use super::scalar;

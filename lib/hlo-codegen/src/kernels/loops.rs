@@ -1,9 +1,9 @@
 //! Loop nests over the elements of a result.
 
 use super::body::{Body, Root, array};
-use super::breaks;
 use super::element::ElementCx;
 use super::index::{self, Idx};
+use super::loop_splitting;
 use super::tiling;
 use crate::builder::{Binary, V};
 use crate::elem;
@@ -141,7 +141,7 @@ impl LoopPlan {
         let innermost = level + 1 == self.order.len();
         // LLVM moves tests on the other loops' indices out of the innermost loop.
         let pieces = if innermost && self.of_results {
-            breaks::of(cx.body, d, self.dims[d])
+            loop_splitting::of(cx.body, d, self.dims[d])
         } else {
             vec![self.dims[d]]
         };

@@ -18,13 +18,12 @@
 
 mod bitcast;
 mod body;
-mod breaks;
-mod carried;
+mod carried_loops;
 mod columns;
 pub(crate) mod combiner;
 pub(crate) mod comparator;
 mod contraction;
-mod covered;
+mod covered_loops;
 mod cumulative;
 mod dot;
 mod element;
@@ -32,6 +31,7 @@ mod extremum;
 mod gather;
 mod index;
 mod key;
+mod loop_splitting;
 mod loops;
 mod reduce;
 mod rows;

@@ -4,7 +4,7 @@
 //! depends on the shapes only.
 
 use super::body::array;
-use super::carried::{LoopStep, Span, carried_loops, round_all};
+use super::carried_loops::{LoopStep, Span, carried_loops, round_all};
 use super::element::ElementCx;
 use super::extremum::Extremum;
 use super::index::Idx;

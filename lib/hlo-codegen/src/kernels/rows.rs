@@ -3,7 +3,7 @@
 //! and stays in cache.
 
 use super::body::{Body, array};
-use super::carried::carried_loops;
+use super::carried_loops::carried_loops;
 use super::element::{ElementCx, Precomputed};
 use super::index::{self, Idx};
 use super::reduce::{combine, parts, reducing_loops};

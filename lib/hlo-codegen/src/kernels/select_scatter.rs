@@ -6,8 +6,8 @@
 //! iterations.
 
 use super::body::{Root, array};
-use super::carried::{carried_loops, carried_spans};
-use super::covered::CoveredLoops;
+use super::carried_loops::{carried_loops, carried_spans};
+use super::covered_loops::CoveredLoops;
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::scalar;

@@ -4,7 +4,7 @@
 //!
 //! The loop sizes alone determine the blocks.
 
-use super::carried::{LoopStep, Span, carried_spans};
+use super::carried_loops::{LoopStep, Span, carried_spans};
 use super::element::ElementCx;
 use super::index::Idx;
 use super::scalar;

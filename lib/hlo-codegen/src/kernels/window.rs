@@ -3,8 +3,8 @@
 //! Source: operation semantics, "ReduceWindow".
 
 use super::body::array;
-use super::carried::{LoopStep, Span, carried_spans, round_all};
-use super::covered::CoveredLoops;
+use super::carried_loops::{LoopStep, Span, carried_spans, round_all};
+use super::covered_loops::CoveredLoops;
 use super::element::ElementCx;
 use super::index::Idx;
 use super::{scalar, sums};

@@ -3,6 +3,6 @@
 
 mod effects;
 mod kernels;
-mod long;
+mod long_programs;
 mod programs;
 mod types;

@@ -17,9 +17,9 @@ mod linux;
 pub(crate) use linux::Library;
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
-mod missing;
+mod unsupported;
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
-pub(crate) use missing::Library;
+pub(crate) use unsupported::Library;
 
 /// A target in a library.
 #[derive(Clone, Copy)]

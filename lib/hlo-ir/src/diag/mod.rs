@@ -3,15 +3,15 @@
 //! Errors of other modules carry data and are converted to a [`Diag`]. Only this module renders them.
 //! Messages may quote any part of the text, so this module shortens them.
 
-pub(crate) mod brief;
 mod excerpt;
 mod part;
+pub(crate) mod shorten;
 pub(crate) mod span;
 pub mod suggest;
 
-use crate::diag::brief::brief;
 use crate::diag::excerpt::{Excerpt, printable};
 pub use crate::diag::part::Part;
+use crate::diag::shorten::brief;
 use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;

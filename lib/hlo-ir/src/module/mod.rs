@@ -10,13 +10,13 @@
 //!   [`Module::post_order`] for an order with operands before users.
 
 pub(crate) mod asynchronous;
+mod equality;
 pub(crate) mod frames;
 pub(crate) mod ids;
 pub(crate) mod instruction;
 mod late_binding;
 pub mod names;
 mod order;
-mod same;
 pub(crate) mod uses;
 
 use crate::attr::{Header, HloString};

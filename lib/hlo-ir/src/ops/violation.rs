@@ -1,7 +1,7 @@
 //! Violations: the errors that rules report.
 
 use crate::diag::Part;
-use crate::diag::brief::brief;
+use crate::diag::shorten::brief;
 use crate::{InstrId, Shape};
 
 /// The other side of a mismatch, for example the operand that disagrees with an attribute.

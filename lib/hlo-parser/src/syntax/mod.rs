@@ -11,11 +11,11 @@
 //! The reader requests tokens from a [`Text`] and reports tokens that do not fit. [`ScannedText`], the text
 //! of the parser, stops at the first of these.
 
-mod exact;
+mod scanned_text;
 #[cfg(test)]
 mod tests;
 
-pub use exact::{ScannedText, Stop};
+pub use scanned_text::{ScannedText, Stop};
 
 use hlo_ir::Span;
 

@@ -4,7 +4,6 @@
 mod attributes;
 mod depth;
 mod errors;
-mod good;
 mod literals;
 mod print;
 mod round_trip;
@@ -12,3 +11,4 @@ mod rules;
 mod shapes;
 mod structure;
 mod tokens;
+mod valid_modules;

@@ -1,8 +1,10 @@
 //! Tests of the properties of passes: they preserve the meaning of modules, their time grows with the module,
 //! and they are documented. All tests are one program, because linking each additional one takes time.
 
+mod communication_volume;
 mod contraction_raising;
 mod damaged;
+mod dense_dependencies;
 mod docs;
 mod dynamic_padder;
 mod elementary_functions;
@@ -12,9 +14,7 @@ mod partitioning;
 mod registry;
 mod scale;
 mod semantics;
-mod tangled;
 mod tile_assignment;
-mod volume;
 
 /// Returns the pipeline of a text, which may name passes of `hlo-passes-xla`.
 fn pipeline(text: &str) -> hlo_passes::Pipeline {

@@ -3,7 +3,7 @@
 mod arrays;
 mod callbacks;
 mod engines;
+mod multi_device;
 mod plugin;
 mod programs;
-mod several;
 mod table;

@@ -4,7 +4,7 @@
 //! one function handles all layouts and transpositions.
 
 mod faer;
-mod long;
+mod long_contraction;
 mod packed;
 mod plain;
 mod rows;
@@ -89,7 +89,7 @@ unsafe fn dot<const WIDE: bool>(
         return Ok(());
     }
     // SAFETY: guaranteed by the caller.
-    if let Some(result) = unsafe { long::dot(ctx, desc, sizes, (lhs, rhs, out)) } {
+    if let Some(result) = unsafe { long_contraction::dot(ctx, desc, sizes, (lhs, rhs, out)) } {
         return result;
     }
     if is_better_transposed(desc, sizes) {

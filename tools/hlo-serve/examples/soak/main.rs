@@ -8,8 +8,8 @@
 //! measured. After the second phase, it must be the same. In the third phase, the server is killed, stopped
 //! and restarted under load. The exit code is 1 if a check fails.
 
-mod disturb;
 mod hostile;
+mod misbehaving;
 mod report;
 mod server;
 mod work;
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match (&cli.server, &cli.victim) {
         (Some(address), _) => server::serve(address, cli.clients),
-        (_, Some(address)) => disturb::run_until_killed(address),
+        (_, Some(address)) => misbehaving::run_until_killed(address),
         _ => soak(&cli),
     };
     match outcome {
@@ -141,9 +141,9 @@ fn load(
             std::thread::spawn(move || match k % 16 {
                 11 => hostile::compile_endlessly(&address, &report, &over, random),
                 12 => hostile::hold_connections(&address, &over, random),
-                13 => disturb::kill_clients(&address, &report, &over, random),
-                14 => disturb::send_nonsense(&address, &report, &over, random),
-                15 => disturb::send_slowly(&address, &report, &over, random),
+                13 => misbehaving::kill_clients(&address, &report, &over, random),
+                14 => misbehaving::send_nonsense(&address, &report, &over, random),
+                15 => misbehaving::send_slowly(&address, &report, &over, random),
                 _ => work::client(&address, &report, &over, random),
             })
         })

@@ -21,7 +21,7 @@
 //! exchanged with the `MoveToHost` before it. Other copies are not changed.
 
 mod bitcasts;
-mod down;
+mod move_down;
 mod paths;
 
 use crate::support::host_memory::{DEVICE, Flow, HOST, MOVE_TO_DEVICE, MOVE_TO_HOST, moved, set_space};

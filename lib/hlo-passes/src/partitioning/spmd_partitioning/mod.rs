@@ -16,7 +16,7 @@
 //! partitions the operations whose parts are the same operation on parts. Other operations have their own
 //! files.
 
-mod another_way;
+mod alternatives;
 mod by_factors;
 mod collectives;
 mod control_flow;

@@ -24,7 +24,7 @@ mod reduced;
 mod select;
 mod shape;
 mod slice;
-mod starts;
+mod start_indices;
 mod top_k;
 mod tuples;
 mod updates;
@@ -80,7 +80,7 @@ static TABLES: &[&[Pattern]] = &[
     indexing::PATTERNS,
     updates::PATTERNS,
     written::PATTERNS,
-    starts::PATTERNS,
+    start_indices::PATTERNS,
     reduce::PATTERNS,
     reduced::PATTERNS,
     windows::PATTERNS,

@@ -83,7 +83,7 @@ fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let starts: Vec<InstrId> =
             map.iter().map(|&d| cx.operand(id, index(d)?.checked_add(1)?)).collect::<Option<_>>()?;
         let scalars = cx.module[id].operands.iter().skip(1).all(|&s| cx.module[s].shape.is_scalar());
-        x = super::starts::window(cx, x, &starts, &taken).filter(|_| scalars)?;
+        x = super::start_indices::window(cx, x, &starts, &taken).filter(|_| scalars)?;
     }
     Some(cx.add_same_shape(Op::broadcast(map), &[x]))
 }

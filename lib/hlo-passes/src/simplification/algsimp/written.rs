@@ -1,6 +1,6 @@
 //! Patterns that add to a value directly instead of writing to zeros and adding those.
 
-use super::starts::{starts, window};
+use super::start_indices::{starts, window};
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{is_splat_float, is_splat_integer};
 use crate::support::rewrite::{Cx, Pattern};

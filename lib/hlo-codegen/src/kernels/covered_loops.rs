@@ -3,7 +3,7 @@
 //! A *coordinate* is a position along one dimension of the padded and dilated array. Windows are inside this
 //! array, so their coordinates never overflow.
 
-use super::carried::Span;
+use super::carried_loops::Span;
 use super::element::ElementCx;
 use super::index::Idx;
 use crate::builder::{Binary, IntPredicate, V};

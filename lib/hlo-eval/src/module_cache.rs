@@ -27,7 +27,7 @@ pub struct ModuleCache {
 
 impl fmt::Debug for ModuleCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known").field("is_checked", &self.sites.get().is_some()).finish_non_exhaustive()
+        f.debug_struct("ModuleCache").field("is_checked", &self.sites.get().is_some()).finish_non_exhaustive()
     }
 }
 

@@ -86,7 +86,7 @@ fn no_more_is_sent_than_by_jaxlib() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == page,
-        "docs/distributed-volume.md is out of date: BLESS=1 cargo test -p hlo-passes volume::"
+        "docs/distributed-volume.md is out of date: BLESS=1 cargo test -p hlo-passes communication_volume::"
     );
 }
 
@@ -99,7 +99,7 @@ For each program, `sent` is the number of bytes that one device sends in one run
 `spmd-partitioning`. `jaxlib` is the same for the program that jaxlib 0.10.2 compiles from the same shardings
 (`lowered.compile().as_text()`). `hlo-opt --cost` counts both: the minimum that a device must send in each collective. An
 all-reduce counts as a reduce-scatter and an all-gather, and loops count as often as they run.
-`cargo test -p hlo-passes volume::` checks this page, and compares the results with those of one device.
+`cargo test -p hlo-passes communication_volume::` checks this page, and compares the results with those of one device.
 
 | program | devices | sent | jaxlib | ratio |
 |---|--:|--:|--:|--:|
