@@ -322,21 +322,34 @@ impl<'t> ModuleParser<'t> {
     }
 
     fn read_control_predecessors(&mut self, a: &Attribute<'t>, body: &mut Body<'t>) -> Vec<InstrId> {
-        let inner = a.value.strip_prefix('{').and_then(|v| v.strip_suffix('}'));
-        let Some(_) = inner else {
-            let diag = Diag::error(format!(
-                "expected a list such as `{{a, b}}` in `{}=`, found {}",
-                a.name,
-                hlo_ir::cursor::token_at(a.value).0
-            ));
-            self.report(diag.with_code(code::ATTRIBUTE_VALUE).at(a.value_span, ""));
-            return Vec::new();
-        };
         // From the text with blanked comments, because names of the body are slices of it.
         let text = self.text;
-        let inner = &text[a.value_span.start as usize + 1..a.value_span.end as usize - 1];
-        let names = inner.split(',').map(str::trim_blanks).filter(|n| !n.is_empty());
+        let mut reader = self.names.reader(&text[a.value_span.range()], a.value_span.start as usize, &[]);
+        let names = predecessor_names(&mut reader).unwrap_or_else(|e| {
+            let diag = self.attribute_error(e, a);
+            self.report(diag);
+            Vec::new()
+        });
         let mut seen = HashSet::new();
-        names.filter_map(|n| self.resolve(body, n)).filter(|&id| seen.insert(id)).collect()
+        let resolved = names.into_iter().filter_map(|n| self.resolve(body, &text[n.range()]));
+        resolved.filter(|&id| seen.insert(id)).collect()
     }
+}
+
+/// Reads a list of instructions, such as `{a, %b}`. Returns the spans of the names.
+pub(crate) fn predecessor_names(r: &mut AttrReader<'_>) -> Result<Vec<Span>, AttrError> {
+    if r.peek() != b'{' {
+        return Err(r.expected("a list such as `{a, b}`"));
+    }
+    let names = r.list("{", "}", |r| {
+        let start = r.offset_of_next();
+        // No blank may follow the `%`.
+        let has_blank = r.eat("%") && r.at_blank();
+        if has_blank || r.word().is_empty() {
+            return Err(r.expected("an instruction's name"));
+        }
+        Ok(r.since(start))
+    })?;
+    r.expect_end()?;
+    Ok(names)
 }

@@ -5,7 +5,7 @@
 //! its type. There is one intentional difference: `-0` is a negative zero, because the printer writes it that
 //! way.
 
-use hlo_ir::blank::blanks;
+use hlo_ir::blank::blanks_and_comments;
 use hlo_ir::print::format_g;
 use hlo_ir::{ElementType, FloatFormat, Special};
 
@@ -143,10 +143,10 @@ impl ElementReader {
             return Ok((self.float(p, text, at)?, 0));
         }
         let expect = |token: u8, at: &mut usize| {
-            *at += blanks(&text[*at..]);
+            *at += blanks_and_comments(&text[*at..]);
             if text.get(*at) == Some(&token) {
                 *at += 1;
-                *at += blanks(&text[*at..]);
+                *at += blanks_and_comments(&text[*at..]);
                 return Ok(());
             }
             let what = format!("`{}`, as in the complex number `(1, -2.5)`", token as char);
@@ -156,7 +156,7 @@ impl ElementReader {
         let re = self.float(p, text, at)?;
         expect(b',', at)?;
         let im = self.float(p, text, at)?;
-        *at += blanks(&text[*at..]);
+        *at += blanks_and_comments(&text[*at..]);
         if text.get(*at) != Some(&b')') {
             return Err(Fault::Expected("`)`".into()));
         }

@@ -121,7 +121,7 @@ fn with_error_count(diag: Diag, count: usize, one: &str, several: &str) -> Diag 
 }
 
 /// Reads `{name=number …}`, with one number for each of the `names`. Commas are optional.
-fn fields<const N: usize>(
+pub(crate) fn fields<const N: usize>(
     r: &mut AttrReader<'_>,
     table: &str,
     names: &'static [&'static str; N],

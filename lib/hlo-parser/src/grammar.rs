@@ -64,7 +64,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::entry => "`ENTRY`",
         Rule::arrow => "`->`",
         Rule::comma => "`,`",
-        Rule::shape => "a shape such as `f32[2,3]`",
+        Rule::shape_token => "a shape such as `f32[2,3]`",
         Rule::open_brace => "`{`",
         Rule::statement | Rule::operation | Rule::single_instruction => "an instruction `name = …`",
         Rule::attribute => "an attribute `name=value`",

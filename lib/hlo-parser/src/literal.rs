@@ -391,8 +391,11 @@ impl<'a> DenseReader<'a> {
     /// Reads `...`, which elides the whole value.
     fn dots(&mut self) -> Result<(), Diag> {
         let span = self.span(self.at, self.at + 3);
-        self.at += 3;
         if self.open.len() == 1 {
+            if self.elided.is_some() {
+                return Err(self.surplus());
+            }
+            self.at += 3;
             self.elided = Some(span);
             return Ok(());
         }

@@ -359,7 +359,7 @@ impl<'t> ModuleParser<'t> {
                 Rule::entry => entry = Some(span),
                 Rule::computation_name => name = part.as_str(),
                 Rule::parameter_list => signature.parameters = self.declared_parameters(span),
-                Rule::shape => {
+                Rule::shape_token => {
                     let mut c = Cursor::new(self.source_at(span), span.start as usize);
                     match shape::read(&mut c) {
                         Ok(s) => signature.result = Some((s, span)),

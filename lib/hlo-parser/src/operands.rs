@@ -41,7 +41,11 @@ impl<'t> ModuleParser<'t> {
         let mut operands = Operands::open(t);
         while let Some(operand) = operands.next(t)? {
             let read = match operand {
-                Operand::Number(digits) => {
+                Operand::Shape(span) | Operand::Number(Some(span), _) if matches!(op, Op::Parameter(_)) => {
+                    let text = self.text;
+                    self.no_number(&text[span.range()])
+                }
+                Operand::Number(_, digits) => {
                     self.number(digits, op, body, &mut out);
                     continue;
                 }

@@ -1,6 +1,7 @@
 //! Parsing of shapes, such as `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])` or `b(f32[4])`.
 
 use crate::layout::read_layout;
+use crate::scan::matching;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
@@ -77,15 +78,21 @@ fn read_array(c: &mut Cursor<'_>, value_follows: bool) -> Result<Shape, Diag> {
     if c.peek() != b'{' {
         c.rewind(end);
     } else {
-        let here = c.offset();
-        let layout = read_layout(c, &array);
-        if value_follows && (layout.is_err() || matches!(c.peek(), 0 | b',' | b')' | b'}')) {
-            c.rewind(here);
+        if value_follows && is_last_group(c.rest()) {
+            c.rewind(end);
         } else {
-            array = array.with_layout(layout?);
+            let layout = read_layout(c, &array)?;
+            array = array.with_layout(layout);
         }
     }
     Ok(Shape::Array(array))
+}
+
+/// Returns whether no value follows the braces at the start of `rest`.
+fn is_last_group(rest: &str) -> bool {
+    let mut after = Cursor::new(rest, 0);
+    after.advance(matching(rest, 0) + 1);
+    matches!(after.peek(), 0 | b',' | b')' | b'}')
 }
 
 fn unknown_type(name: &str, span: Span) -> Diag {

@@ -30,23 +30,7 @@ impl<'t> ModuleParser<'t> {
     /// Reads the parameters of a signature, which are in parentheses at `span`. Reports errors.
     pub fn declared_parameters(&mut self, span: Span) -> Option<(Vec<Declared<'t>>, Span)> {
         let mut c = Cursor::new(self.source_at(span), span.start as usize);
-        let read = c.list("(", ")", |c| {
-            c.skip_space();
-            let start = c.offset();
-            c.eat("%");
-            let name = c.name();
-            if name.is_empty() {
-                return Err(c.expected("a parameter such as `p: f32[2]`"));
-            }
-            // Older texts of XLA have no colon.
-            if matches!(c.peek(), b',' | b')') {
-                c.expect(":")?;
-            }
-            c.eat(":");
-            let shape = shape::read(c)?;
-            Ok(Declared { name, shape, span: c.since(start) })
-        });
-        match read {
+        match declared(&mut c) {
             Ok(list) => Some((list, span)),
             Err(diag) => {
                 self.report(diag);
@@ -101,4 +85,25 @@ impl<'t> ModuleParser<'t> {
                 .and(self.module.span(p), "the instruction counts"),
         )
     }
+}
+
+/// Reads the parameters of a signature.
+pub(crate) fn declared<'t>(c: &mut Cursor<'t>) -> Result<Vec<Declared<'t>>, Diag> {
+    c.list("(", ")", |c| {
+        c.skip_space();
+        let start = c.offset();
+        // No blank may follow the `%`.
+        let has_percent = c.eat("%");
+        let name = if has_percent && c.at_blank() { "" } else { c.word() };
+        if name.is_empty() {
+            return Err(c.expected("a parameter such as `p: f32[2]`"));
+        }
+        // Older texts of XLA have no colon.
+        if matches!(c.peek(), b',' | b')') {
+            c.expect(":")?;
+        }
+        c.eat(":");
+        let shape = shape::read(c)?;
+        Ok(Declared { name, shape, span: c.since(start) })
+    })
 }

@@ -60,6 +60,8 @@ pub struct InputOutputAlias {
 /// `input_output_alias={ {0}: (1, {}, may-alias) }`: at most one entry for each part of the result, in the
 /// result's order.
 impl AttrValue for Vec<InputOutputAlias> {
+    const RULE: &'static str = "input_output_aliases";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list = spaced_list(r, |r| {
             let output = read_index(r)?;
@@ -102,6 +104,8 @@ pub struct BufferDonor {
 
 /// `buffer_donor={ (0, {}), (1, {0}) }`: sorted, without duplicates.
 impl AttrValue for Vec<BufferDonor> {
+    const RULE: &'static str = "buffer_donors";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list = spaced_list(r, |r| {
             r.expect("(")?;
@@ -140,6 +144,8 @@ pub struct OperandAlias {
 
 /// `output_to_operand_aliasing={{0}: (1, {})}`, in the order of the text.
 impl AttrValue for Vec<OperandAlias> {
+    const RULE: &'static str = "operand_aliases";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         spaced_list(r, |r| {
             let output = read_index(r)?;

@@ -46,35 +46,56 @@ fn label_group(text: &str, first: char, second: char) -> Option<(i64, i64, Dims)
     Some((position(first)?, position(second)?, spatial?))
 }
 
+impl ConvDimLabels {
+    /// Returns the meaning of the labels of the input, the kernel and the output.
+    fn from_groups(input: &str, kernel: &str, output: &str) -> Option<Self> {
+        let (input_batch, input_feature, input_spatial) = label_group(input, 'b', 'f')?;
+        let (kernel_input_feature, kernel_output_feature, kernel_spatial) = label_group(kernel, 'i', 'o')?;
+        let (output_batch, output_feature, output_spatial) = label_group(output, 'b', 'f')?;
+        let same = input_spatial.len() == kernel_spatial.len() && input_spatial.len() == output_spatial.len();
+        same.then_some(ConvDimLabels {
+            input_batch,
+            input_feature,
+            input_spatial,
+            kernel_input_feature,
+            kernel_output_feature,
+            kernel_spatial,
+            output_batch,
+            output_feature,
+            output_spatial,
+        })
+    }
+}
+
 impl AttrValue for ConvDimLabels {
+    const RULE: &'static str = "dim_labels";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        let start = r.offset();
-        let text = r.verbatim();
-        let read = || {
-            let (operands, output) = text.split_once("->")?;
+        let start = r.offset_of_next();
+        let text = r.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'?' | b'_' | b'-' | b'>'));
+        let groups = text.split_once("->").and_then(|(operands, output)| {
             let (input, kernel) = operands.split_once('_')?;
-            let (input_batch, input_feature, input_spatial) = label_group(input.trim(), 'b', 'f')?;
-            let (kernel_input_feature, kernel_output_feature, kernel_spatial) =
-                label_group(kernel.trim(), 'i', 'o')?;
-            let (output_batch, output_feature, output_spatial) = label_group(output.trim(), 'b', 'f')?;
-            let same =
-                input_spatial.len() == kernel_spatial.len() && input_spatial.len() == output_spatial.len();
-            same.then_some(ConvDimLabels {
-                input_batch,
-                input_feature,
-                input_spatial,
-                kernel_input_feature,
-                kernel_output_feature,
-                kernel_spatial,
-                output_batch,
-                output_feature,
-                output_spatial,
-            })
+            let is_group = |group: &str, letters: &str| {
+                let is_label = |c: char| c.is_ascii_digit() || c == '?' || letters.contains(c);
+                group.len() >= 2 && group.chars().all(is_label)
+            };
+            let are_groups = is_group(input, "bf") && is_group(kernel, "io") && is_group(output, "bf");
+            are_groups.then_some([input, kernel, output])
+        });
+        let Some([input, kernel, output]) = groups else {
+            const EXPECTED: &str = "dimension labels such as `b01f_01io->b01f`";
+            if text.is_empty() {
+                return Err(r.expected(EXPECTED));
+            }
+            let error = r.error_since(start, EXPECTED.into());
+            return Err(AttrError { found: format!("`{text}`"), ..error });
         };
-        read().ok_or_else(|| {
-            let mut e = r.error_since(start, "dimension labels such as `b01f_01io->b01f`".into());
-            e.found = format!("`{text}`");
-            e
+        Self::from_groups(input, kernel, output).ok_or_else(|| {
+            let message = format!(
+                "`{text}` does not label the dimensions: each group has its two letters and the digits from 0 on \
+                 once, as in `b01f_01io->b01f`"
+            );
+            r.error_since(start, message)
         })
     }
 

@@ -14,6 +14,8 @@ use std::fmt;
 pub struct OperandPrecision(pub Vec<Precision>);
 
 impl AttrValue for OperandPrecision {
+    const RULE: &'static str = "precisions";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let list = r.list("{", "}", Precision::read)?;
         let any = list.iter().any(|&p| p != Precision::Default);
@@ -35,6 +37,7 @@ impl Default for OrTrue {
 }
 
 impl AttrValue for OrTrue {
+    const RULE: &'static str = "boolean";
     const WORDS: &'static [&'static str] = bool::WORDS;
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -82,6 +85,8 @@ fn write_literal(f: &mut dyn fmt::Write, literal: &Literal) -> fmt::Result {
 }
 
 impl AttrValue for LiteralValue {
+    const RULE: &'static str = "literal_value";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         read_literal(r, 0).map(LiteralValue)
     }
@@ -101,6 +106,7 @@ pub struct Domain {
 }
 
 impl AttrValue for Domain {
+    const RULE: &'static str = "domain";
     const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["kind", "entry", "exit"],
         parts: &[("entry", Sharding::BRACE_CONTENTS), ("exit", Sharding::BRACE_CONTENTS)],
@@ -169,6 +175,7 @@ pub struct Sparsity {
 const SPARSITY: &[&str] = &["sparsity", "dimension", "stride", "idx"];
 
 impl AttrValue for SparsityConfig {
+    const RULE: &'static str = "sparsity_config";
     const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["lhs", "rhs"],
         parts: &[("lhs", BraceContents::fields(SPARSITY)), ("rhs", BraceContents::fields(SPARSITY))],
@@ -212,7 +219,9 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
         match r.sub_attribute(SPARSITY)? {
             0 => {
                 out.n = r.integer()?;
-                r.expect("x")?;
+                if !r.eat_next("x") || r.at_blank() {
+                    return Err(r.expected("two numbers such as `2x4`"));
+                }
                 out.m = r.integer()?;
             }
             1 => out.dimension = r.integer()?,

@@ -40,6 +40,8 @@ impl FrontendAttributes {
 
 /// `{k="v",k2={"a": [1]}}`. If a key occurs more than once, the last value counts.
 impl AttrValue for FrontendAttributes {
+    const RULE: &'static str = "frontend_attributes";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list: Vec<(Box<str>, HloString)> = r.list("{", "}", |r| {
             let key = r.key()?;

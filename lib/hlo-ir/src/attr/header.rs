@@ -48,6 +48,8 @@ impl Default for Count {
 }
 
 impl AttrValue for Count {
+    const RULE: &'static str = "integer";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.integer().map(Count)
     }
@@ -73,6 +75,8 @@ impl Default for EntryLayout {
 
 /// `{(f32[2]{0}, s32[])->f32[2]{0}}`.
 impl AttrValue for EntryLayout {
+    const RULE: &'static str = "entry_layout";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         if r.peek() != b'(' {
@@ -109,6 +113,8 @@ impl Default for PropagationAllowed {
 
 /// `{true,false}`, or `true` for `{true}`.
 impl AttrValue for PropagationAllowed {
+    const RULE: &'static str = "propagation_allowed";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         if r.peek() == b'{' {
             return AttrValue::read(r).map(PropagationAllowed);
@@ -145,6 +151,8 @@ pub struct DebugLog {
 
 /// `{ {"x"}:({log_mode=default,callback_id=1,partitioned=true,op_id=3}) }`.
 impl AttrValue for Vec<DebugAttribute> {
+    const RULE: &'static str = "debug_attributes";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.loose_list("{", "}", |r| {
             r.expect("{")?;

@@ -106,6 +106,7 @@ fn read_profile_type(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
 
 /// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`: fields in any order, with or without commas.
 impl AttrValue for OpMetadata {
+    const RULE: &'static str = "metadata";
     const BRACE_CONTENTS: BraceContents = BraceContents::fields(FIELDS);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {

@@ -90,6 +90,8 @@ pub struct Field {
     pub words: &'static [&'static str],
     /// The names that may occur between its braces, if they are known.
     pub inside: BraceContents,
+    /// The name of the grammar rule of the value, see [`AttrValue::RULE`].
+    pub rule: &'static str,
 }
 
 /// The words and names that may occur between the braces of a value, as the readers know them.
@@ -199,6 +201,9 @@ impl<A: Attrs> Attrs for Box<A> {
 
 /// The type of an attribute.
 pub trait AttrValue: Default + PartialEq {
+    /// The name of the value's rule in `grammar/values.pest` or `grammar/attributes.pest`.
+    const RULE: &'static str;
+
     /// The words that the value may be; empty if the values are not words.
     const WORDS: &'static [&'static str] = &[];
 
@@ -242,6 +247,7 @@ macro_rules! attrs {
                     doc: concat!($($fdoc),*).trim_ascii(),
                     words: <$ty as $crate::attr::AttrValue>::WORDS,
                     inside: <$ty as $crate::attr::AttrValue>::BRACE_CONTENTS,
+                    rule: <$ty as $crate::attr::AttrValue>::RULE,
                 },)*];
                 FIELDS
             }

@@ -8,7 +8,7 @@ use std::fmt;
 
 word_enum! {
     /// The operation that combines the summands of the devices.
-    UnreducedKind {
+    UnreducedKind = "unreduced_kind" {
         /// Sum.
         #[default] Sum = "sum",
         /// Maximum.
@@ -31,7 +31,7 @@ pub enum NamedSharding {
 
 word_enum! {
     /// The part of an array on all devices of a mesh.
-    WholeMesh {
+    WholeMesh = "whole_mesh" {
         /// Each device has the whole array.
         #[default] Replicated = "replicated",
         /// The program determines what each device has.

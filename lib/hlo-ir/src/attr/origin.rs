@@ -100,6 +100,8 @@ fn write_tree(f: &mut dyn fmt::Write, tree: &OriginTree) -> fmt::Result {
 
 /// `{{"a" {0}}}`, `{({"a"}, {})}`, `{[synthetic_call]}`.
 impl AttrValue for Origin {
+    const RULE: &'static str = "origin";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         if r.eat("}") {
@@ -140,6 +142,8 @@ pub struct OriginRecovery {
 
 /// The table, sorted by the original array, without duplicates.
 impl AttrValue for Vec<OriginRecovery> {
+    const RULE: &'static str = "origin_recoveries";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let array = |r: &mut AttrReader<'_>| -> Result<OriginalArray, AttrError> {
             r.expect("{")?;

@@ -1,9 +1,9 @@
 //! The reader of attribute values: a cursor with information about the module.
 
 use crate::diag::Diag;
-use crate::text::blank::TrimBlanks;
 use crate::text::cursor::{Context, Cursor, Unexpected};
 use crate::{ComputationId, Literal, Shape, Span};
+use std::str::FromStr;
 
 /// The reason why the value of an attribute could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,14 +146,37 @@ impl<'a> AttrReader<'a> {
         // A fraction or an exponent makes it a decimal number.
         let more = rest[sign + digits..].chars().next();
         let decimal = more.is_some_and(|c| matches!(c, '.' | 'e' | 'E'));
+        if digits == 0 || decimal {
+            return Err(self.expected("an integer"));
+        }
         // As in XLA, an unsigned 64-bit number is read as the signed number with the same bits.
         let value = text.parse().ok().or_else(|| text.parse::<u64>().ok().map(|n| n as i64));
-        match value.filter(|_| !decimal) {
-            Some(n) => {
-                self.advance(sign + digits);
-                Ok(n)
-            }
-            None => Err(self.expected("an integer")),
+        let start = self.offset();
+        self.advance(sign + digits);
+        value.ok_or_else(|| self.error_since(start, "the number does not fit 64 bits".into()))
+    }
+
+    /// Reads a finite number: an integer or a decimal number, such as `1`, `-0.5` or `2e-3`.
+    ///
+    /// # Errors
+    /// The next token is not a number, or does not fit `T`.
+    pub(super) fn decimal<T: FromStr + Into<f64> + Copy>(&mut self) -> Result<T, AttrError> {
+        let rest = self.remaining();
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
+            .unwrap_or(rest.len());
+        let text = &rest[..end];
+        let first = text.strip_prefix('-').unwrap_or(text).bytes().next();
+        let starts_number = first.is_some_and(|b| b.is_ascii_digit() || b == b'.');
+        let Some(value) = text.parse::<T>().ok().filter(|_| starts_number) else {
+            return Err(self.expected("a number"));
+        };
+        let start = self.offset();
+        self.advance(end);
+        if value.into().is_finite() {
+            Ok(value)
+        } else {
+            Err(self.error_since(start, "the number is too large".into()))
         }
     }
 
@@ -195,7 +218,8 @@ impl<'a> AttrReader<'a> {
         let in_braces = self.eat("{");
         let name_start = self.offset_of_next();
         self.eat("%");
-        if !(self.peek().is_ascii_alphanumeric() || self.peek() == b'_') {
+        // No blank may follow the `%`.
+        if !(self.byte().is_ascii_alphabetic() || self.byte() == b'_') {
             return Err(self.expected("the name of a computation"));
         }
         let name = self.identifier()?;
@@ -269,13 +293,6 @@ impl<'a> AttrReader<'a> {
             error.legal = legal;
             error
         })
-    }
-
-    /// Returns all remaining text without surrounding whitespace.
-    pub fn verbatim(&mut self) -> &'a str {
-        let rest = self.remaining();
-        self.advance(rest.len());
-        rest.trim_blanks_end()
     }
 }
 

@@ -173,6 +173,8 @@ fn expand_mesh(mesh: &Mesh, axes: &[AxisRef], limit: usize) -> Result<Vec<Vec<i6
 }
 
 impl AttrValue for ReplicaGroups {
+    const RULE: &'static str = "replica_groups";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let start = r.offset_of_next();
         match r.peek() {
@@ -250,6 +252,8 @@ pub fn write_lists(f: &mut dyn fmt::Write, lists: &[Vec<i64>]) -> fmt::Result {
 pub struct SourceTargetPairs(pub Vec<(i64, i64)>);
 
 impl AttrValue for SourceTargetPairs {
+    const RULE: &'static str = "source_target_pairs";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let pair = |r: &mut AttrReader<'_>| {
             let start = r.offset_of_next();
@@ -278,6 +282,8 @@ impl AttrValue for SourceTargetPairs {
 pub struct SliceSizes(pub Vec<Vec<i64>>);
 
 impl AttrValue for SliceSizes {
+    const RULE: &'static str = "integer_lists";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.list("{", "}", |r| r.list("{", "}", AttrReader::integer)).map(SliceSizes)
     }

@@ -9,6 +9,8 @@ use std::fmt;
 pub struct OptionalShape(pub Option<Shape>);
 
 impl AttrValue for OptionalShape {
+    const RULE: &'static str = "shape";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.shape().map(|s| OptionalShape(Some(s)))
     }
@@ -27,6 +29,8 @@ impl AttrValue for OptionalShape {
 pub struct LayoutConstraints(pub Option<Vec<Shape>>);
 
 impl AttrValue for LayoutConstraints {
+    const RULE: &'static str = "shapes";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.list("{", "}", AttrReader::shape).map(|shapes| LayoutConstraints(Some(shapes)))
     }

@@ -297,6 +297,7 @@ impl Items {
 
 /// `{replicated}`, `{devices=[2,2]<=[4]}`, `{{replicated}, {manual}}`, ….
 impl AttrValue for Sharding {
+    const RULE: &'static str = "sharding";
     const BRACE_CONTENTS: BraceContents = BraceContents {
         words: ITEMS.split_at(10).0,
         fields: ITEMS.split_at(10).1,

@@ -17,6 +17,8 @@ pub struct SliceDim {
 
 /// `{[0:4], [1:9:2]}`.
 impl AttrValue for Vec<SliceDim> {
+    const RULE: &'static str = "slices";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.list("{", "}", |r| {
             r.expect("[")?;
@@ -52,8 +54,15 @@ pub struct PaddingDim {
     pub interior: i64,
 }
 
+/// Reads an integer that is not preceded by a blank.
+fn next_integer(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
+    if r.at_blank() { Err(r.expected("a number right after the `_`")) } else { r.integer() }
+}
+
 /// `0_1x2_3_1`: low, high and (if not 0) interior padding per dimension.
 impl AttrValue for Vec<PaddingDim> {
+    const RULE: &'static str = "padding";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut out = Vec::new();
         if r.at_end() {
@@ -61,12 +70,17 @@ impl AttrValue for Vec<PaddingDim> {
         }
         loop {
             let low = r.integer()?;
-            r.expect("_")?;
-            let high = r.integer()?;
-            let interior = if r.eat("_") { r.integer()? } else { 0 };
+            if !r.eat_next("_") {
+                return Err(r.expected("`_`"));
+            }
+            let high = next_integer(r)?;
+            let interior = if r.eat_next("_") { next_integer(r)? } else { 0 };
             out.push(PaddingDim { low, high, interior });
-            if !r.eat("x") {
+            if !r.eat_next("x") {
                 return Ok(out);
+            }
+            if r.at_blank() {
+                return Err(r.expected("a number right after the `x`"));
             }
         }
     }

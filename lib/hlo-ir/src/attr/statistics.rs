@@ -4,21 +4,6 @@ use super::string::write_key;
 use super::{AttrError, AttrReader, AttrValue, BraceContents, ComputationNames};
 use std::fmt;
 
-/// Reads a finite number.
-fn read_number(r: &mut AttrReader<'_>) -> Result<f64, AttrError> {
-    let rest = r.remaining();
-    let end = rest
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E')))
-        .unwrap_or(rest.len());
-    match rest[..end].parse::<f64>() {
-        Ok(value) if value.is_finite() => {
-            r.advance(end);
-            Ok(value)
-        }
-        _ => Err(r.expected("a number")),
-    }
-}
-
 /// Prints a number with six digits, as XLA does, if that reads back exactly, and otherwise with as many as
 /// needed.
 fn write_number(f: &mut dyn fmt::Write, value: f64) -> fmt::Result {
@@ -39,6 +24,7 @@ pub struct Statistics {
 }
 
 impl AttrValue for Statistics {
+    const RULE: &'static str = "statistics";
     const BRACE_CONTENTS: BraceContents = BraceContents::fields(&["visualizing_index"]);
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -50,7 +36,7 @@ impl AttrValue for Statistics {
                 return Ok(None);
             }
             let name = r.key()?;
-            Ok(Some((name, read_number(r)?)))
+            Ok(Some((name, r.decimal()?)))
         })?;
         Ok(Self { visualizing_index: index.unwrap_or(0), values: values.into_iter().flatten().collect() })
     }
@@ -94,6 +80,7 @@ const TOLERANCES: &[&str] = &["atol", "rtol", "ulps"];
 
 /// `{mode=highest}` or `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
 impl AttrValue for ResultAccuracy {
+    const RULE: &'static str = "result_accuracy";
     const BRACE_CONTENTS: BraceContents = BraceContents {
         fields: &["mode", "tolerance"],
         parts: &[("mode", BraceContents::word(MODES)), ("tolerance", BraceContents::fields(TOLERANCES))],
@@ -135,11 +122,11 @@ fn read_tolerance(r: &mut AttrReader<'_>) -> Result<ResultAccuracy, AttrError> {
         let start = r.offset_of_next();
         let negative = match r.sub_attribute(TOLERANCES)? {
             0 => {
-                atol = read_number(r)?;
+                atol = r.decimal()?;
                 atol < 0.0
             }
             1 => {
-                rtol = read_number(r)?;
+                rtol = r.decimal()?;
                 rtol < 0.0
             }
             _ => {

@@ -84,6 +84,8 @@ impl fmt::Debug for HloString {
 }
 
 impl AttrValue for HloString {
+    const RULE: &'static str = "quoted";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.string()
     }

@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 1 << 20;
 word_enum! {
     /// The meaning of an additional tile dimension. The variants are in the order of the normal form.
     #[derive(PartialOrd, Ord)]
-    Subgroup {
+    Subgroup = "subgroup" {
         /// One of the devices has the tile.
         #[default] Maximal = "maximal",
         /// The program determines what each device has.

@@ -5,6 +5,8 @@ use crate::{ComputationId, Dims};
 use std::fmt;
 
 impl AttrValue for i64 {
+    const RULE: &'static str = "integer";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.integer()
     }
@@ -15,6 +17,7 @@ impl AttrValue for i64 {
 
 /// `None` if omitted.
 impl<T: AttrValue> AttrValue for Option<T> {
+    const RULE: &'static str = T::RULE;
     const WORDS: &'static [&'static str] = T::WORDS;
     const BRACE_CONTENTS: BraceContents = T::BRACE_CONTENTS;
 
@@ -37,6 +40,7 @@ impl<T: AttrValue> AttrValue for Option<T> {
 }
 
 impl AttrValue for bool {
+    const RULE: &'static str = "boolean";
     const WORDS: &'static [&'static str] = &["true", "false"];
 
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -49,6 +53,8 @@ impl AttrValue for bool {
 
 /// `{true,false}`.
 impl AttrValue for Vec<bool> {
+    const RULE: &'static str = "booleans";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.list("{", "}", bool::read)
     }
@@ -58,18 +64,10 @@ impl AttrValue for Vec<bool> {
 }
 
 impl AttrValue for f32 {
+    const RULE: &'static str = "decimal";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
-        let rest = r.remaining();
-        let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
-            .unwrap_or(rest.len());
-        match rest[..end].parse() {
-            Ok(v) if f32::is_finite(v) => {
-                r.advance(end);
-                Ok(v)
-            }
-            _ => Err(r.expected("a number that fits an f32")),
-        }
+        r.decimal()
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         f.write_str(&crate::print::format_f32(*self))
@@ -105,6 +103,8 @@ pub(super) fn write_joined(f: &mut dyn fmt::Write, numbers: &[i64], separator: &
 
 /// `{0,1}`: dimension numbers or sizes.
 impl AttrValue for Dims {
+    const RULE: &'static str = "integers";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         Ok(r.list("{", "}", AttrReader::integer)?.into())
     }
@@ -114,6 +114,8 @@ impl AttrValue for Dims {
 }
 
 impl AttrValue for ComputationId {
+    const RULE: &'static str = "callee";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.computation()
     }
@@ -129,6 +131,8 @@ impl AttrValue for ComputationId {
 }
 
 impl AttrValue for Vec<ComputationId> {
+    const RULE: &'static str = "callees";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.list("{", "}", AttrReader::computation)
     }

@@ -61,6 +61,7 @@ fn reversal(r: &mut AttrReader<'_>) -> Result<(i64, i64), AttrError> {
 
 /// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=… rhs_dilate=… rhs_reversal=…}`.
 impl AttrValue for Window {
+    const RULE: &'static str = "window";
     const BRACE_CONTENTS: BraceContents =
         BraceContents::fields(&["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"]);
 

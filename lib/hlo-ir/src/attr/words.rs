@@ -14,9 +14,10 @@ macro_rules! read_word {
     };
 }
 
-/// Declares an attribute type whose value is one of a few words. `[any_case]` ignores case.
+/// Declares an attribute type whose value is one of a few words, with the name of its grammar rule.
+/// `[any_case]` ignores case.
 macro_rules! word_enum {
-    ($($(#[$doc:meta])* $name:ident $([$case:ident])? { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(or $alias:literal)*,)* })*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $rule:literal $([$case:ident])? { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(or $alias:literal)*,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
@@ -35,6 +36,7 @@ macro_rules! word_enum {
         }
 
         impl AttrValue for $name {
+            const RULE: &'static str = $rule;
             const WORDS: &'static [&'static str] = $name::WORDS;
 
             fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
@@ -73,7 +75,7 @@ impl ComparisonType {
 
 word_enum! {
     /// The relation that `compare` tests.
-    ComparisonDirection {
+    ComparisonDirection = "comparison_direction" {
         /// Equal.
         #[default] Eq = "EQ",
         /// Not equal.
@@ -88,7 +90,7 @@ word_enum! {
         Lt = "LT",
     }
     /// How `compare` orders its operands.
-    ComparisonType {
+    ComparisonType = "comparison_type" {
         /// By the element type: IEEE for floats, signed or unsigned for integers. Not printed.
         #[default] Default = "",
         /// IEEE 754 comparison.
@@ -101,7 +103,7 @@ word_enum! {
         Unsigned = "UNSIGNED",
     }
     /// The kind of fusion.
-    FusionKind {
+    FusionKind = "fusion_kind" {
         /// A loop over the elements of the output.
         #[default] Loop = "kLoop",
         /// A reduction with fused producers.
@@ -112,7 +114,7 @@ word_enum! {
         Custom = "kCustom",
     }
     /// The transform of `fft`.
-    FftType {
+    FftType = "fft_type" {
         /// Complex to complex, forward.
         #[default] Fft = "FFT",
         /// Complex to complex, inverse.
@@ -123,7 +125,7 @@ word_enum! {
         Irfft = "IRFFT",
     }
     /// The generator of `rng-bit-generator`.
-    RngAlgorithm [any_case] {
+    RngAlgorithm = "rng_algorithm" [any_case] {
         /// The backend's choice: Philox, as in XLA's CPU backend.
         #[default] Default = "rng_default",
         /// ThreeFry-2x32, 20 rounds.
@@ -132,7 +134,7 @@ word_enum! {
         Philox = "rng_philox",
     }
     /// The distribution of `rng`.
-    RngDistribution [any_case] {
+    RngDistribution = "rng_distribution" [any_case] {
         /// Uniform between the two operands.
         #[default] Uniform = "rng_uniform",
         /// Normal, with the operands as mean and standard deviation.
@@ -142,7 +144,7 @@ word_enum! {
     }
     /// `mode=` of `all-reduce` and `reduce-scatter`: the meaning of the numbers in `replica_groups`. XLA
     /// reads it, but derives the meaning from `channel_id` and `use_global_device_ids`.
-    CollectiveMode {
+    CollectiveMode = "collective_mode" {
         /// Replica numbers.
         #[default] CrossReplica = "cross_replica",
         /// Partition numbers.
@@ -153,7 +155,7 @@ word_enum! {
         FlattenedId = "flattened_id",
     }
     /// The form in which `triangular-solve` uses its matrix.
-    TransposeKind {
+    TransposeKind = "transpose_kind" {
         /// Unspecified, which means not transposed. Not printed.
         #[default] Invalid = "TRANSPOSE_INVALID",
         /// Not transposed.
@@ -164,7 +166,7 @@ word_enum! {
         Adjoint = "ADJOINT",
     }
     /// The precision with which a product uses an operand.
-    Precision [any_case] {
+    Precision = "precision" [any_case] {
         /// The backend's default.
         #[default] Default = "default",
         /// Higher than the default.
@@ -173,7 +175,7 @@ word_enum! {
         Highest = "highest",
     }
     /// The element types in which a matrix product is computed: those of the operands, then that of the sums.
-    DotAlgorithm [any_case] {
+    DotAlgorithm = "dot_algorithm" [any_case] {
         /// The backend's choice. Not printed.
         #[default] Unset = "unset",
         /// Any 8-bit type, sums in `f32`.
@@ -204,7 +206,7 @@ word_enum! {
         F64F64F64 = "dot_f64_f64_f64",
     }
     /// The convolution's role in a training step.
-    ConvolutionKind {
+    ConvolutionKind = "convolution_kind" {
         /// Unspecified. Not printed.
         #[default] Unset = "unset",
         /// The forward pass.
@@ -215,7 +217,7 @@ word_enum! {
         InputGradient = "dgrad",
     }
     /// `padding_type=` of `custom-call`.
-    PaddingType {
+    PaddingType = "padding_type" {
         /// Unspecified. Not printed.
         #[default] Invalid = "PADDING_INVALID",
         /// No padding.
@@ -224,7 +226,7 @@ word_enum! {
         Same = "PADDING_SAME",
     }
     /// When a `custom-call` runs. Not printed if any time is allowed.
-    CustomCallSchedule {
+    CustomCallSchedule = "custom_call_schedule" {
         /// At any time.
         #[default] None = "SCHEDULE_NONE",
         /// As late as possible.
@@ -233,7 +235,7 @@ word_enum! {
         Earliest = "SCHEDULE_EARLIEST",
     }
     /// The calling convention of a `custom-call`'s target.
-    CustomCallApiVersion {
+    CustomCallApiVersion = "custom_call_api_version" {
         /// `void(void* out, const void** in)`. Not printed.
         #[default] Original = "API_VERSION_ORIGINAL" or "API_VERSION_UNSPECIFIED",
         /// As `API_VERSION_ORIGINAL`, with a status.

@@ -5,6 +5,8 @@ use crate::attr::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
 impl AttrValue for Contraction {
+    const RULE: &'static str = "contraction";
+
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         r.expect("{")?;
         let output = access(r)?;

@@ -141,6 +141,21 @@ impl CommonField {
         }
     }
 
+    /// Returns the name of the grammar rule of its value, see [`AttrValue::RULE`].
+    pub fn rule(self) -> &'static str {
+        match self {
+            CommonField::ParameterReplication => <Vec<bool>>::RULE,
+            CommonField::Sharding => Sharding::RULE,
+            CommonField::FrontendAttributes => FrontendAttributes::RULE,
+            CommonField::ControlPredecessors => "predecessors",
+            CommonField::Statistics => Statistics::RULE,
+            CommonField::ResultAccuracy => ResultAccuracy::RULE,
+            CommonField::Origin => Origin::RULE,
+            CommonField::Metadata => OpMetadata::RULE,
+            CommonField::BackendConfig => "config",
+        }
+    }
+
     /// Returns the attribute with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|f| f.name() == name)

@@ -15,18 +15,17 @@ pub fn blanks(text: &[u8]) -> usize {
 
 /// Returns the length of the blanks and comments at the start. An unclosed comment extends to the end.
 #[inline]
-pub fn blanks_and_comments(text: &str) -> usize {
-    let bytes = text.as_bytes();
+pub fn blanks_and_comments(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        match bytes.get(at) {
-            Some(&b) if is_blank(b) => at += 1,
-            Some(b'/') if bytes.get(at + 1) == Some(&b'*') => {
-                at += text[at..].find("*/").map_or(text.len() - at, |n| n + 2);
+        let rest = &text[at..];
+        at += match rest {
+            [b, ..] if is_blank(*b) => 1,
+            // The closing `*/` does not share its star with the opening `/*`.
+            [b'/', b'*', comment @ ..] => {
+                comment.windows(2).position(|w| w == b"*/").map_or(rest.len(), |n| n + 4)
             }
-            Some(b'/') if bytes.get(at + 1) == Some(&b'/') => {
-                at += text[at..].find(['\n', '\r']).unwrap_or(text.len() - at);
-            }
+            [b'/', b'/', ..] => rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len()),
             _ => return at,
         }
     }

@@ -115,7 +115,7 @@ impl<'a, C> Cursor<'a, C> {
                 continue;
             }
             if self.byte() == b'/' {
-                self.pos += blanks_and_comments(self.rest());
+                self.pos += blanks_and_comments(&self.text.as_bytes()[self.pos..]);
             }
             return;
         }
@@ -142,7 +142,7 @@ impl<'a, C> Cursor<'a, C> {
 
     /// Returns whether the next item is a blank, a comment or the end.
     pub fn at_blank(&self) -> bool {
-        self.rest().is_empty() || blanks_and_comments(self.rest()) > 0
+        self.rest().is_empty() || blanks_and_comments(&self.text.as_bytes()[self.pos..]) > 0
     }
 
     /// Skips whitespace and consumes `token` if it comes next. Returns whether it did.

@@ -111,8 +111,8 @@ pub struct Head<W> {
 pub enum Operand<W> {
     /// The name of an instruction, and the shape before it.
     Name(Option<Span>, W),
-    /// A parameter's number.
-    Number(W),
+    /// A parameter's number, and the shape before it, which no valid text has.
+    Number(Option<Span>, W),
     /// A shape without a name after it.
     Shape(Span),
     /// An operation without a name, up to its parentheses. Read its contents before the next operand.
@@ -250,7 +250,7 @@ fn operand<T: Text>(t: &mut T) -> Read<T, Option<Operand<T::Token>>> {
         shape = Some(read);
     }
     match t.ahead(Part::Operand) {
-        None if t.ahead(Part::Number).is_some() => Ok(Some(Operand::Number(t.take(Part::Number)))),
+        None if t.ahead(Part::Number).is_some() => Ok(Some(Operand::Number(shape, t.take(Part::Number)))),
         Some(b'(') if t.ahead(Part::Opcode).is_some() => {
             Ok(Some(Operand::Operation(called(t, start, shape)?)))
         }

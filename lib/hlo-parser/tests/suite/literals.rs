@@ -294,7 +294,11 @@ fn structure_that_is_refused() {
         ),
         ("f32[] {1}", "expected an element without braces, as `f32[]` is a scalar, found `{`"),
         ("f32[] (1)", "expected an element of type f32, found `(`"),
-        ("f32[2] {1,2} 3", "expected nothing more, found `3`"),
+        // A value follows the first braces, so they are a layout.
+        (
+            "f32[2] {1,2} 3",
+            "the layout names dimension 1, which `f32[2]` does not have: its only dimension is 0",
+        ),
         ("s32[] 1,", "expected nothing more, found `,`"),
         ("s32[]", "expected an element of type s32, found the end"),
         ("f32[?] {1,2}", "expected no literal: the sizes of `f32[?]` are not known, found `{`"),

@@ -232,7 +232,7 @@ error[E0143]: expected a list such as `{a, b}` in `control-predecessors=`, found
    ┌─ m.hlo:13:46
    │
 13 │   j = f32[4] negate(c), control-predecessors=c
-   │                                              ^
+   │                                              ^ expected a list such as `{a, b}`
 
 error[E0123]: the operand is written as `f32[5]`, but `c` has `f32[4]`
    ┌─ m.hlo:14:21
