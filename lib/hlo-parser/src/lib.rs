@@ -58,6 +58,8 @@ mod stack;
 mod syntax;
 mod transfers;
 mod unbalanced;
+#[cfg(test)]
+mod value_grammar;
 mod wrapped;
 
 use hlo_ir::cursor::Cursor;
