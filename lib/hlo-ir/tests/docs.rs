@@ -40,18 +40,18 @@ fn cell(text: &str) -> String {
 }
 
 fn common_attributes() -> String {
-    let mut out = String::from("| attribute | meaning |\n|---|---|\n");
+    let mut out = String::from("| attribute | meaning | rule |\n|---|---|---|\n");
     for field in CommonField::ALL {
         let of = if Opcode::ALL.iter().all(|&o| field.applies_to(o)) { "" } else { " Unary functions only." };
-        let _ = writeln!(out, "| `{}=` | {}{of} |", field.name(), cell(field.doc()));
+        let _ = writeln!(out, "| `{}=` | {}{of} | `{}` |", field.name(), cell(field.doc()), field.rule());
     }
     out
 }
 
 fn header_attributes() -> String {
-    let mut out = String::from("| attribute | meaning |\n|---|---|\n");
+    let mut out = String::from("| attribute | meaning | rule |\n|---|---|---|\n");
     for field in Header::default().fields() {
-        let _ = writeln!(out, "| `{}=` | {} |", field.name, cell(field.doc));
+        let _ = writeln!(out, "| `{}=` | {} | `{}` |", field.name, cell(field.doc), field.rule);
     }
     out
 }
@@ -120,13 +120,14 @@ fn attributes() -> String {
         }
     }
     rows.sort_by_key(|(f, _)| f.name);
-    let mut out = String::from("| attribute | meaning | of |\n|---|---|---|\n");
+    let mut out = String::from("| attribute | meaning | rule | of |\n|---|---|---|---|\n");
     for (field, opcodes) in rows {
         let words: Vec<String> = field.words.iter().map(|w| format!("`{w}`")).collect();
         let words = if words.is_empty() { String::new() } else { format!(" One of {}.", words.join(", ")) };
         let opcodes: Vec<String> = opcodes.iter().map(|o| format!("`{o}`")).collect();
         let meaning = cell(field.doc);
-        let _ = writeln!(out, "| `{}=` | {meaning}{words} | {} |", field.name, opcodes.join(", "));
+        let (name, rule) = (field.name, field.rule);
+        let _ = writeln!(out, "| `{name}=` | {meaning}{words} | `{rule}` | {} |", opcodes.join(", "));
     }
     out
 }
