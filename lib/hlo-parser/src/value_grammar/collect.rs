@@ -8,6 +8,7 @@ use hlo_ir::attr::Attrs as _;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::{CommonField, Header, Opcode};
 use pest::iterators::Pair;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The folders with texts.
@@ -24,7 +25,7 @@ const FOLDERS: [&str; 7] = [
 /// A value in a text, and its kind.
 pub type Value = (Target, String);
 
-/// Returns the values of all texts, in a fixed order.
+/// Returns the values of all texts in a fixed order, each one once.
 pub fn values() -> Vec<Value> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
@@ -40,6 +41,8 @@ pub fn values() -> Vec<Value> {
         };
         modules.iter().for_each(|module| of_module(module, &mut out));
     }
+    let mut seen = HashSet::new();
+    out.retain(|(target, text)| seen.insert((format!("{target:?}"), text.clone())));
     out
 }
 

@@ -4,6 +4,7 @@
 //! its rule matches only if the text has no meaning: [`MEANINGS`] lists these errors.
 
 mod collect;
+mod edges;
 mod grammar;
 mod read;
 mod rules;
@@ -122,12 +123,11 @@ const PIECES: &[&str] = &[
     "99999999999999999999",
 ];
 
-/// Returns the values to damage: short ones only, and some of those of a rule that consist of the same
+/// Selects the values to damage: short ones only, and some of those of a rule that consist of the same
 /// characters, apart from names and numbers.
-fn selected() -> Vec<Value> {
+fn selected(values: &[Value]) -> Vec<&Value> {
     let mut alike: HashMap<(&str, BTreeSet<char>), usize> = HashMap::new();
-    let mut seen = HashSet::new();
-    let mut out = values();
+    let mut out: Vec<&Value> = values.iter().collect();
     out.retain(|(target, text)| {
         // The types of elements matter for constants only.
         let is_constant = text.contains("constant(");
@@ -135,10 +135,9 @@ fn selected() -> Vec<Value> {
             .chars()
             .filter(|c| !c.is_ascii_alphanumeric() || is_constant && !c.is_ascii_digit())
             .collect();
-        let is_new = text.len() <= MAX_LENGTH && seen.insert((target.rule(), text.clone()));
         let count = alike.entry((target.rule(), kind)).or_default();
-        *count += usize::from(is_new);
-        is_new && *count <= MAX_ALIKE
+        *count += 1;
+        text.len() <= MAX_LENGTH && *count <= MAX_ALIKE
     });
     out
 }
@@ -215,11 +214,15 @@ fn the_readers_accept_what_the_rules_match() {
     let mut numbers = Numbers::new(1);
     let mut results = Results::default();
     let rounds = std::env::var("DAMAGED_VALUES").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
-    for (target, text) in selected() {
-        let rule = rule(target.rule()).unwrap_or_else(|| panic!("{target:?} has no rule"));
-        results.compare(target, rule, &text);
+    let values = values();
+    let rule_of = |target: Target| rule(target.rule()).unwrap_or_else(|| panic!("{target:?} has no rule"));
+    for (target, text) in &values {
+        results.compare(*target, rule_of(*target), text);
+    }
+    for &(target, ref text) in selected(&values) {
+        let rule = rule_of(target);
         for _ in 0..rounds {
-            let mut copy = damaged(&text, &mut numbers);
+            let mut copy = damaged(text, &mut numbers);
             if numbers.one_in(4) {
                 copy = damaged(&copy, &mut numbers);
             }

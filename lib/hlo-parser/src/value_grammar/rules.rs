@@ -7,7 +7,7 @@ use hlo_ir::Opcode;
 use std::collections::HashSet;
 
 /// The values that are not values of attributes.
-const OTHERS: [Target; 7] = [
+pub const OTHERS: [Target; 7] = [
     Target::TableString,
     Target::FileLocation,
     Target::StackFrame,
@@ -53,14 +53,10 @@ fn roots() -> HashSet<&'static str> {
     Target::attributes().iter().chain(&OTHERS).map(|target| target.rule()).collect()
 }
 
-/// Returns the values that their readers accept, each one once.
+/// Returns the short values that their readers accept.
 fn accepted() -> Vec<Value> {
-    let mut seen = HashSet::new();
     let mut out = values();
-    out.retain(|(target, text)| {
-        let is_new = text.len() <= super::MAX_LENGTH && seen.insert((format!("{target:?}"), text.clone()));
-        is_new && target.read(text).is_ok()
-    });
+    out.retain(|(target, text)| text.len() <= super::MAX_LENGTH && target.read(text).is_ok());
     out
 }
 
