@@ -393,7 +393,7 @@ impl<'a> DenseReader<'a> {
         let span = self.span(self.at, self.at + 3);
         if self.open.len() == 1 {
             if self.elided.is_some() {
-                return Err(self.surplus());
+                return Err(self.extra_entry_error());
             }
             self.at += 3;
             self.elided = Some(span);

@@ -43,7 +43,7 @@ impl<'t> ModuleParser<'t> {
             let read = match operand {
                 Operand::Shape(span) | Operand::Number(Some(span), _) if matches!(op, Op::Parameter(_)) => {
                     let text = self.text;
-                    self.no_number(&text[span.range()])
+                    self.report_missing_number(&text[span.range()])
                 }
                 Operand::Number(_, digits) => {
                     self.number(digits, op, body, &mut out);

@@ -3,7 +3,7 @@
 use super::read::Target;
 use crate::grammar::{Rule, parse};
 use crate::scan::{Scanned, scan};
-use crate::syntax::{self, Exact};
+use crate::syntax::{self, ScannedText};
 use hlo_ir::attr::Attrs as _;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::{CommonField, Header, Opcode};
@@ -164,7 +164,7 @@ impl Module<'_> {
 
     /// Adds the operation of a statement and returns its opcode.
     fn statement(&mut self, statement: &str) -> Option<Opcode> {
-        let mut t = Exact::new(statement, 0);
+        let mut t = ScannedText::new(statement, 0);
         t.definition(true).ok()?;
         let start = t.c.offset_of_next();
         self.add(Target::Operation, &statement[start..]);

@@ -7,7 +7,7 @@ use crate::literal;
 use crate::module::Computations;
 use crate::scan::scan;
 use crate::signature::declared;
-use crate::syntax::{self, Exact, Head, Operand, Operands, Stop};
+use crate::syntax::{self, Head, Operand, Operands, ScannedText, Stop};
 use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs as _, Resolver};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
@@ -126,14 +126,14 @@ fn operation(text: &str) -> Result<(), Stop> {
     // The parser reads operations without their comments. An operation is not at the start of a text.
     let text = format!(" {text}");
     let scanned = scan(&text);
-    let mut t = Exact::new(&scanned.text, 0);
+    let mut t = ScannedText::new(&scanned.text, 0);
     let head = syntax::head(&mut t)?;
     arguments(&mut t, &head)?;
     Ok(t.c.expect_end()?)
 }
 
 /// Reads what is between the parentheses of an operation, as `ModuleParser::arguments` does.
-fn arguments(t: &mut Exact<'_>, head: &Head<&str>) -> Result<(), Stop> {
+fn arguments(t: &mut ScannedText<'_>, head: &Head<&str>) -> Result<(), Stop> {
     let wrong = |message: &str| Err(Box::new(Diag::error(message)));
     if head.is_constant {
         if head.shape.is_none() {
