@@ -9,7 +9,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 /// Maximum number of bytes in transit from one device to another on a channel. A faster sender waits for its
 /// receiver.
-pub(crate) const MAX_IN_FLIGHT_BYTES: usize = 64 << 20;
+pub const MAX_IN_FLIGHT_BYTES: usize = 64 << 20;
 
 /// A channel, a sender and a receiver.
 pub(crate) type Address = (Option<i64>, usize, usize);

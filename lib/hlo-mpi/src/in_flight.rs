@@ -1,6 +1,7 @@
 //! Messages in transit of one device: those that it sends, and those that it waits for.
 
 use crate::raw::{Comm, Message, Request};
+use crate::run::Address;
 use crate::wire::{Header, Kind, pieces};
 use hlo_communicator::Failure;
 use std::collections::VecDeque;
@@ -283,9 +284,16 @@ pub(crate) struct Outgoing {
     kept: Vec<Vec<u8>>,
     /// Number of messages by rank.
     pub(crate) count: Vec<(usize, u64)>,
+    /// The channel, sender and receiver of a value, and its number of bytes.
+    pub(crate) value: Option<(Address, usize)>,
 }
 
 impl Outgoing {
+    /// Creates the messages of a value on a channel.
+    pub(crate) fn of_value(address: Address, bytes: usize) -> Self {
+        Self { value: Some((address, bytes)), requests: Vec::new(), kept: Vec::new(), count: Vec::new() }
+    }
+
     /// Begins to send a header and parts to a device on a rank. Parts that do not fit into the header's
     /// message are sent from the caller's memory.
     ///
@@ -301,13 +309,13 @@ impl Outgoing {
     ) -> Result<(), Failure> {
         let message = header.encoded(&part);
         // SAFETY: the message is kept. Moving a vector does not move its bytes.
-        self.requests.push(unsafe { lane.send(&message, rank, kinds.0.tag(from))? });
+        self.requests.push(unsafe { lane.send(&message, rank, kinds.0.tag(from), self.value.is_some())? });
         self.kept.push(message);
         let mut count = 1;
         if !header.is_whole() {
             for (n, range) in pieces(&header.sizes) {
                 // SAFETY: guaranteed by the caller.
-                self.requests.push(unsafe { lane.send(&part(n)[range], rank, kinds.1.tag(from))? });
+                self.requests.push(unsafe { lane.send(&part(n)[range], rank, kinds.1.tag(from), false)? });
                 count += 1;
             }
         }
@@ -324,7 +332,7 @@ impl Outgoing {
         message: Vec<u8>,
     ) -> Result<(), Failure> {
         // SAFETY: the message is kept. Moving a vector does not move its bytes.
-        self.requests.push(unsafe { comm.send(&message, rank, tag)? });
+        self.requests.push(unsafe { comm.send(&message, rank, tag, false)? });
         self.kept.push(message);
         Ok(())
     }

@@ -387,9 +387,20 @@ impl Communicator for MpiMember<'_> {
         if to >= run.table.devices() {
             return Err(Failure::Local(format!("internal error: there is no device {to}")));
         }
+        let address = (channel, self.device, to);
+        let bytes = arrays.iter().map(Vec::len).sum::<usize>().max(1);
+        let text = channel.map_or(String::new(), |c| format!(" {c}"));
+        let name = format!("a send on channel{text} to device {to}, which has received too little so far,");
+        let mut wait = Wait::new(self, &name);
+        while !run.reserve(address, bytes) {
+            if wait.backoff.is_slow() {
+                self.check_waiting(&mut wait, &[to], || vec![to])?;
+            }
+            wait.backoff.pause();
+        }
         let sizes = arrays.iter().map(|a| a.len() as u64).collect();
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
-        let mut out = Outgoing::default();
+        let mut out = Outgoing::of_value(address, bytes);
         // SAFETY: `out` keeps the arrays. Moving a vector does not move its bytes.
         let sent = unsafe { out.send(run.route(to), self.device, MAIL_KINDS, &header, |n| &arrays[n]) };
         out.keep(arrays);

@@ -5,6 +5,17 @@ use mpi::ffi;
 use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
 
+/// The type of `MPI_Isend` and `MPI_Issend`.
+type SendFunction = unsafe extern "C" fn(
+    *const c_void,
+    c_int,
+    ffi::MPI_Datatype,
+    c_int,
+    c_int,
+    ffi::MPI_Comm,
+    *mut ffi::MPI_Request,
+) -> c_int;
+
 /// Converts an error code to a failure that names the call.
 fn check(call: &str, code: c_int) -> Result<(), Failure> {
     // The MPI standard defines MPI_SUCCESS as 0.
@@ -99,19 +110,30 @@ impl Comm {
         unsafe { ffi::MPI_Abort(self.0, code) };
     }
 
-    /// Begins to send a message.
+    /// Begins to send a message. If `is_synchronous` is set, the request is complete only when the receiver has begun to
+    /// receive the message. Otherwise MPI may copy a small message, and the request is complete at once.
     ///
     /// # Safety
     /// The bytes must not be moved or written until the request is complete.
-    pub(crate) unsafe fn send(self, bytes: &[u8], to: usize, tag: i32) -> Result<Request, Failure> {
+    pub(crate) unsafe fn send(
+        self,
+        bytes: &[u8],
+        to: usize,
+        tag: i32,
+        is_synchronous: bool,
+    ) -> Result<Request, Failure> {
         let mut request = MaybeUninit::uninit();
         let (count, to) = (int(bytes.len(), "a size of")?, int(to, "rank")?);
         // SAFETY: the caller guarantees that the bytes are readable until the request is complete. The
         // request is written if the call succeeds.
         unsafe {
             let at = bytes.as_ptr().cast::<c_void>();
-            let code = ffi::MPI_Isend(at, count, ffi::RSMPI_UINT8_T, to, tag, self.0, request.as_mut_ptr());
-            check("MPI_Isend", code)?;
+            let (name, send) = if is_synchronous {
+                ("MPI_Issend", ffi::MPI_Issend as SendFunction)
+            } else {
+                ("MPI_Isend", ffi::MPI_Isend as SendFunction)
+            };
+            check(name, send(at, count, ffi::RSMPI_UINT8_T, to, tag, self.0, request.as_mut_ptr()))?;
             Ok(Request(request.assume_init()))
         }
     }

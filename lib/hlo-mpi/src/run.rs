@@ -12,7 +12,7 @@ use crate::member::MpiMember;
 use crate::raw::Comm;
 use crate::wire::{Header, Kind};
 use crate::world::{MpiWorld, rank_of};
-use hlo_communicator::{Body, Failure, Options, Table, catch_panic, listed, on_threads};
+use hlo_communicator::{Body, Failure, MAX_IN_FLIGHT_BYTES, Options, Table, catch_panic, listed, on_threads};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -29,8 +29,11 @@ const LATE_MESSAGE_TIMEOUT: Duration = Duration::from_millis(50);
 /// Time after a failure for other ranks to end before they are reported as lost.
 pub(crate) const LOST_RANK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The number of values that were not received, by channel, sender and receiver.
-pub(crate) type Unreceived = BTreeMap<(Option<i64>, usize, usize), usize>;
+/// A channel, a sender and a receiver.
+pub(crate) type Address = (Option<i64>, usize, usize);
+
+/// The number of values that were not received.
+pub(crate) type Unreceived = BTreeMap<Address, usize>;
 
 /// A run.
 pub(crate) struct Run<'a> {
@@ -52,6 +55,8 @@ pub(crate) struct Run<'a> {
     received: AtomicU64,
     /// Messages that are being sent and that no device waits for.
     posted: Mutex<Vec<Outgoing>>,
+    /// Number of bytes of the values in transit, by channel, sender and receiver.
+    in_flight: Mutex<BTreeMap<Address, usize>>,
     pub(crate) unreceived: Mutex<Unreceived>,
     /// Number of devices of this rank that have not ended.
     running: AtomicUsize,
@@ -90,6 +95,7 @@ impl<'a> Run<'a> {
             sent: (0..world.size()).map(|_| AtomicU64::new(0)).collect(),
             received: AtomicU64::new(0),
             posted: Mutex::default(),
+            in_flight: Mutex::default(),
             unreceived: Mutex::default(),
             running: AtomicUsize::new(local.len()),
             lock: Mutex::default(),
@@ -206,6 +212,27 @@ impl<'a> Run<'a> {
         self.received.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Counts a value that is about to be sent, of at least one byte. Returns false if more than
+    /// [`MAX_IN_FLIGHT_BYTES`] bytes would be in transit to the address. A value is always accepted if no other is in
+    /// transit.
+    pub(crate) fn reserve(&self, address: Address, bytes: usize) -> bool {
+        let mut all = locked(&self.in_flight);
+        let in_transit = all.entry(address).or_default();
+        let fits = *in_transit == 0 || in_transit.saturating_add(bytes) <= MAX_IN_FLIGHT_BYTES;
+        if fits {
+            *in_transit = in_transit.saturating_add(bytes);
+        }
+        fits
+    }
+
+    /// Subtracts a value that its receiver has begun to receive from the values in transit.
+    fn release(&self, outgoing: &Outgoing) {
+        let Some((address, bytes)) = outgoing.value else { return };
+        if let Some(in_transit) = locked(&self.in_flight).get_mut(&address) {
+            *in_transit = in_transit.saturating_sub(bytes);
+        }
+    }
+
     /// Passes messages to the main thread, which completes sending them.
     pub(crate) fn post(&self, outgoing: Outgoing) {
         locked(&self.posted).push(outgoing);
@@ -292,7 +319,7 @@ impl<'a> Run<'a> {
         let mut posted = std::mem::take(&mut *locked(&self.posted));
         let mut n = 0;
         while let Some(outgoing) = posted.get_mut(n) {
-            if outgoing.is_complete()? { drop(posted.swap_remove(n)) } else { n += 1 }
+            if outgoing.is_complete()? { self.release(&posted.swap_remove(n)) } else { n += 1 }
         }
         locked(&self.posted).append(&mut posted);
         for device in self.local.clone().filter(|&d| self.has_device_ended(d)) {

@@ -67,6 +67,7 @@ pub fn run() {
         trials.push(succeeds("repetitions", ranks, devices));
         trials.push(succeeds("failures", ranks, devices));
     }
+    trials.push(succeeds("slow-receiver", 2, 2));
     let told = &["rank 0: device 0 was at all-gather `late`, waiting for device 1 (rank 1)"];
     trials.push(fails("killed", 2, 2, told));
     let told = &["rank 0: device 0 was at all-gather `late`, waiting for device 2 (rank 1)"];

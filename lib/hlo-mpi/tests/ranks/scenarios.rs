@@ -4,7 +4,8 @@
 use crate::harness::DEVICES;
 use hlo_communicator::collective::{self, Rows};
 use hlo_communicator::{
-    Communicator, Failure, InProcess, Options, Reduced, Reduction, ReductionKind, Table, World, run_in,
+    Communicator, Failure, InProcess, MAX_IN_FLIGHT_BYTES, Options, Reduced, Reduction, ReductionKind, Table,
+    World, run_in,
 };
 use hlo_mpi::MpiWorld;
 use std::sync::Arc;
@@ -335,6 +336,29 @@ fn failures(world: &MpiWorld, devices: usize) {
 }
 
 /// Rank 1 is killed while the others wait for it. They print their positions when they receive SIGTERM.
+/// A sender waits for a receiver that is slower, so that the memory of values in transit is bounded.
+fn slow_receiver(world: &MpiWorld, devices: usize) {
+    const VALUES: u8 = 6;
+    const VALUE_BYTES: usize = MAX_IN_FLIGHT_BYTES / 2;
+    const PAUSE: Duration = Duration::from_secs(1);
+    let body = |comm: &dyn Communicator, sites: &Sites| {
+        gather(comm, sites.gather, 1)?;
+        let start = Instant::now();
+        if comm.device() == 0 {
+            (0..VALUES).try_for_each(|n| comm.send(Some(1), 1, vec![vec![n; VALUE_BYTES]]))?;
+            assert!(start.elapsed() > PAUSE / 2, "the sender did not wait");
+        } else if comm.device() == 1 {
+            std::thread::sleep(PAUSE);
+            for n in 0..VALUES {
+                let value = comm.receive(Some(1), 0, "a slow receiver")?;
+                assert!(value == [vec![n; VALUE_BYTES]], "value {n} is wrong");
+            }
+        }
+        Ok(Vec::new())
+    };
+    results(world, devices, body).expect("results");
+}
+
 fn killed(world: &MpiWorld, devices: usize) {
     extern "C" fn nothing(_: libc::c_int) {}
     static SIGNAL_RECEIVED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
@@ -378,6 +402,7 @@ pub fn run(scenario: &str) {
             [1, 16, 1000, 5000, 40_000].into_iter().for_each(|bytes| compare(&world, devices, bytes, 4))
         }
         "large" => compare(&world, devices, 1 << 20, 1),
+        "slow-receiver" => slow_receiver(&world, devices),
         "repetitions" => compare(&world, devices, 500, 100),
         "failures" => failures(&world, devices),
         "killed" => killed(&world, devices),
