@@ -1,6 +1,6 @@
 //! Collectives.
 
-use super::attributes::{dictionary, i32, only, rows};
+use super::attributes::{dictionary, i32, i64s, only, rows};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -263,13 +263,39 @@ impl Exporter<'_> {
     ) -> Outcome<Value> {
         let CollectiveBroadcastAttrs { channel_id, replica_groups, has_dynamic_root } = attrs;
         if *has_dynamic_root {
-            return self.reject(id, "has a sender that is known at run time only, and StableHLO's has not");
+            let values = self.values_and_roots(id)?;
+            let types = self.leaf_types(id)?;
+            let new = Draft::new("stablehlo.collective_broadcast", values)
+                .with("replica_groups", self.groups(id, replica_groups)?)
+                .with("has_dynamic_root", Attribute::Bool(true))
+                .with_optional("channel_handle", self.channel_of_devices(*channel_id));
+            let results = self.add(new, types);
+            return self.whole(id, results);
         }
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.collective_broadcast", [operand])
                 .with("replica_groups", e.groups(id, replica_groups)?)
                 .with_optional("channel_handle", e.channel_of_devices(*channel_id)))
         })
+    }
+
+    /// Returns the operands of a `collective-broadcast` with dynamic roots. StableHLO has one root for each value, so a
+    /// scalar root for all of them is repeated.
+    fn values_and_roots(&mut self, id: InstrId) -> Outcome<Vec<ValueId>> {
+        let mut operands = self.leaves(id)?;
+        let count = operands.len().saturating_sub(1);
+        let roots = self.operand_array(id, count)?;
+        if roots.rank() == 0
+            && count > 1
+            && let Some(root) = operands.pop()
+        {
+            let ty =
+                self.or_unsupported(id, array_type(&ArrayShape::new(roots.element_type, [count as i64])))?;
+            let new =
+                Draft::new("stablehlo.broadcast_in_dim", [root]).with("broadcast_dimensions", i64s(&[]));
+            operands.push(self.add_one(new, ty));
+        }
+        Ok(operands)
     }
 
     /// Adds one `collective_permute` for each operand.
