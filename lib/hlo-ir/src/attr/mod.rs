@@ -201,7 +201,7 @@ impl<A: Attrs> Attrs for Box<A> {
 
 /// The type of an attribute.
 pub trait AttrValue: Default + PartialEq {
-    /// The name of the value's rule in `grammar/values.pest` or `grammar/attributes.pest`.
+    /// The name of the value's rule in the files of `grammar/`.
     const RULE: &'static str;
 
     /// The words that the value may be; empty if the values are not words.
