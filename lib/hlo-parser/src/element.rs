@@ -149,8 +149,7 @@ impl ElementReader {
                 *at += blanks_and_comments(&text[*at..]);
                 return Ok(());
             }
-            let what = format!("`{}`, as in the complex number `(1, -2.5)`", token as char);
-            Err(Fault::Expected(what))
+            Err(expected_in_complex(token))
         };
         expect(b'(', at)?;
         let re = self.float(p, text, at)?;
@@ -158,7 +157,7 @@ impl ElementReader {
         let im = self.float(p, text, at)?;
         *at += blanks_and_comments(&text[*at..]);
         if text.get(*at) != Some(&b')') {
-            return Err(Fault::Expected("`)`".into()));
+            return Err(expected_in_complex(b')'));
         }
         *at += 1;
         Ok((re, im))
@@ -315,6 +314,11 @@ impl Precision {
         let (low, high) = (format.decode(format.min_bits()), format.decode(format.max_bits()));
         format!("{} to {}", format_g(low, 6), format_g(high, 6))
     }
+}
+
+#[cold]
+fn expected_in_complex(token: u8) -> Fault {
+    Fault::Expected(format!("`{}`, as in the complex number `(1, -2.5)`", token as char))
 }
 
 #[cold]

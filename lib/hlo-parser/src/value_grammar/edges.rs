@@ -566,7 +566,7 @@ fn rules_and_readers_agree_on_element_types() {
     let (shape, operation) = (Target::Shape, Target::Operation);
     let rules = [shape, operation].map(|target| rule(target.rule()).expect("a rule"));
     for element_type in ElementType::ALL {
-        // Of the integers, `s1` has only 0 and -1.
+        // The type `s1` has only 0 and -1.
         let (ty, one) = (element_type.name(), i32::from(!element_type.is_integer()));
         for (target, rule, text) in [
             (shape, rules[0], format!("{ty}[2]")),

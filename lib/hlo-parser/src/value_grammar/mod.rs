@@ -79,8 +79,13 @@ const MEANINGS: &[&str] = &[
 ];
 
 /// Parts of the messages of further errors in tuples of constants. The rules of tuples do not know the types.
-const MEANINGS_IN_TUPLES: &[&str] =
-    &["after the last element of", "no value: ", "expected an element of type", "is a value of pred, not of"];
+const MEANINGS_IN_TUPLES: &[&str] = &[
+    "after the last element of",
+    "no value: ",
+    ", as in the complex number",
+    "expected an element of type",
+    "is a value of pred, not of",
+];
 
 /// Maximum length of the values.
 const MAX_LENGTH: usize = 400;

@@ -265,7 +265,7 @@ fn numbers_that_are_refused() {
         ("c64[] (1)", "expected `,`, as in the complex number `(1, -2.5)`, found `)`"),
         ("c64[] (1 2)", "expected `,`, as in the complex number `(1, -2.5)`, found `2`"),
         ("c64[] (1,)", "expected an element of type c64, found `)`"),
-        ("c64[] (1, 2, 3)", "expected `)`, found `,`"),
+        ("c64[] (1, 2, 3)", "expected `)`, as in the complex number `(1, -2.5)`, found `,`"),
     ] {
         assert_eq!(error(text), message, "{text}");
     }
