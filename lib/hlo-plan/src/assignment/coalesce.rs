@@ -1,6 +1,6 @@
 //! Coalescing: merges buffers so that they share memory.
 
-use super::live::{Interval, LiveIntervals, Liveness, joined};
+use super::live::{BufferLiveness, Interval, LiveIntervals, joined};
 use crate::{BufId, Buffers, Pin, Step};
 use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 
@@ -107,7 +107,7 @@ struct MergeCandidate {
 
 /// Merges the buffers that copies connect, the most expensive copies first. Then merges results with operands
 /// that they may overwrite.
-pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -> Classes {
+pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &BufferLiveness) -> Classes {
     let mut classes = Classes {
         parent: (0..buffers.len() as u32).collect(),
         lives: liveness.lives.clone(),

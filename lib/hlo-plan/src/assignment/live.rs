@@ -33,7 +33,7 @@ pub struct LiveIntervals {
 
 /// The lives of all buffers.
 #[derive(Clone, Debug)]
-pub struct Liveness {
+pub struct BufferLiveness {
     /// The lives, indexed by [`BufId::index`].
     pub lives: Vec<LiveIntervals>,
 }
@@ -47,7 +47,7 @@ struct Summary {
 }
 
 /// Computes the lives of all buffers.
-pub fn liveness(steps: &[Step<BufId>], buffers: &Buffers) -> Liveness {
+pub fn liveness(steps: &[Step<BufId>], buffers: &Buffers) -> BufferLiveness {
     let mut walk = Walk {
         time: 2 * count(steps),
         open: BTreeMap::new(),
@@ -71,7 +71,7 @@ pub fn liveness(steps: &[Step<BufId>], buffers: &Buffers) -> Liveness {
         life.intervals = joined(&life.intervals);
         life.soft.reverse();
     }
-    Liveness { lives: walk.lives }
+    BufferLiveness { lives: walk.lives }
 }
 
 /// Returns the number of positions of the steps.

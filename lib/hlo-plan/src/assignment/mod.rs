@@ -17,7 +17,7 @@ use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module, human_bytes};
 
 pub use coalesce::Classes;
-pub use live::{Interval, Liveness};
+pub use live::{BufferLiveness, Interval};
 use pack::Packed;
 
 /// Number of the largest buffers that an out-of-memory message lists.
