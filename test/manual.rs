@@ -7,6 +7,9 @@ use hlo_ir::{Module, Opcode};
 use std::fmt::Write as _;
 use std::process::Command;
 
+/// Opcodes whose example needs inputs or transfers, so that the page shows no result.
+const NEEDS_TRANSFER: &[Opcode] = &[Opcode::Parameter, Opcode::Infeed, Opcode::Outfeed];
+
 /// Returns the output of `hlo-run` for a module of several devices.
 fn output_of_devices(opcode: Opcode, text: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");
@@ -44,7 +47,10 @@ fn every_opcode_has_a_description_with_a_valid_example() {
         assert!(hlo_ir::verify::verify(&module).is_empty(), "{opcode}: the example is not valid");
         let mut all = module.computations().flat_map(|c| module[c].instructions());
         assert!(all.any(|&i| module[i].opcode() == opcode), "the example of `{opcode}` lacks it");
-        let Some(expected) = manual.result else { continue };
+        let Some(expected) = manual.result else {
+            assert!(NEEDS_TRANSFER.contains(&opcode), "{opcode}: docs/opcodes shows no result");
+            continue;
+        };
         for found in outputs(&client, opcode, manual.example, &module) {
             if found != expected {
                 let _ = writeln!(wrong, "{opcode}: expected\n{expected}found\n{found}");
@@ -52,4 +58,19 @@ fn every_opcode_has_a_description_with_a_valid_example() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn every_section_describes_an_opcode() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/opcodes");
+    let mut names = Vec::new();
+    for page in crate::files::below(&folder) {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let headings = text.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
+        names.extend(headings.map(str::to_owned));
+    }
+    names.sort_unstable();
+    let mut expected: Vec<&str> = Opcode::ALL.iter().map(|o| o.name()).collect();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
 }

@@ -210,7 +210,7 @@ impl Incoming {
         expected: &mut dyn FnMut(&Header) -> Result<(), Failure>,
     ) -> Result<bool, Failure> {
         let (rank, device) = self.from;
-        let look = |kind: Kind| lane.probe((Some(rank), Some(kind.tag(device))));
+        let look = |kind: Kind| lane.take_arrived((Some(rank), Some(kind.tag(device))));
         match &mut self.stage {
             Stage::Awaited => {
                 let Some(message) = look(self.kinds.0)? else { return Ok(false) };

@@ -4,7 +4,9 @@ use crate::in_flight::{Backoff, Incoming, Outgoing, Pool};
 use crate::raw;
 use crate::run::{LOST_RANK_TIMEOUT, Run};
 use crate::wire::{Header, Kind};
-use hlo_communicator::{Combine, Communicator, Failure, Parts, Reduced, Reduction, Table, collective};
+use hlo_communicator::{
+    Combine, Communicator, Failure, MAX_IN_FLIGHT_BYTES, Parts, Reduced, Reduction, Table, collective,
+};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +15,9 @@ use std::time::Instant;
 /// Minimum size in bytes of arrays that MPI reduces. Smaller arrays take one exchange, as does the check that
 /// all devices have arrived.
 const MIN_MPI_REDUCE_BYTES: usize = 4096;
+
+/// Minimum number of bytes that a value in transit counts as, because MPI and this crate need memory for each message.
+const MIN_VALUE_BYTES: usize = MAX_IN_FLIGHT_BYTES / 4096;
 
 /// The kinds of messages of collectives.
 const COLLECTIVE_KINDS: (Kind, Kind) = (Kind::Header, Kind::Bulk);
@@ -388,15 +393,17 @@ impl Communicator for MpiMember<'_> {
             return Err(Failure::Local(format!("internal error: there is no device {to}")));
         }
         let address = (channel, self.device, to);
-        let bytes = arrays.iter().map(Vec::len).sum::<usize>().max(1);
-        let text = channel.map_or(String::new(), |c| format!(" {c}"));
-        let name = format!("a send on channel{text} to device {to}, which has received too little so far,");
-        let mut wait = Wait::new(self, &name);
-        while !run.reserve(address, bytes) {
-            if wait.backoff.is_slow() {
-                self.check_waiting(&mut wait, &[to], || vec![to])?;
+        let bytes = arrays.iter().map(Vec::len).sum::<usize>().max(MIN_VALUE_BYTES);
+        if !run.reserve(address, bytes) {
+            let channel = channel.map_or(String::new(), |c| format!(" {c}"));
+            let name = format!("a send on channel{channel} to device {to}, which has received too little");
+            let mut wait = Wait::new(self, &name);
+            while !run.reserve(address, bytes) {
+                if wait.backoff.is_slow() {
+                    self.check_waiting(&mut wait, &[to], || vec![to])?;
+                }
+                wait.backoff.pause();
             }
-            wait.backoff.pause();
         }
         let sizes = arrays.iter().map(|a| a.len() as u64).collect();
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };

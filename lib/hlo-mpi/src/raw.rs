@@ -139,7 +139,7 @@ impl Comm {
     }
 
     /// Returns a message that has arrived, if any. Later calls do not return the same message.
-    pub(crate) fn probe(self, (from, tag): MessageFilter) -> Result<Option<Message>, Failure> {
+    pub(crate) fn take_arrived(self, (from, tag): MessageFilter) -> Result<Option<Message>, Failure> {
         let mut found = 0;
         let mut message = MaybeUninit::uninit();
         let mut status = MaybeUninit::<ffi::MPI_Status>::uninit();

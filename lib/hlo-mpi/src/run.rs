@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
         self.received.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Counts a value that is about to be sent, of at least one byte. Returns false if more than
+    /// Counts a value that is about to be sent. Returns false, and does not count it, if more than
     /// [`MAX_IN_FLIGHT_BYTES`] bytes would be in transit to the address. A value is always accepted if no other is in
     /// transit.
     pub(crate) fn reserve(&self, address: Address, bytes: usize) -> bool {
@@ -228,8 +228,12 @@ impl<'a> Run<'a> {
     /// Subtracts a value that its receiver has begun to receive from the values in transit.
     fn release(&self, outgoing: &Outgoing) {
         let Some((address, bytes)) = outgoing.value else { return };
-        if let Some(in_transit) = locked(&self.in_flight).get_mut(&address) {
+        let mut all = locked(&self.in_flight);
+        if let Some(in_transit) = all.get_mut(&address) {
             *in_transit = in_transit.saturating_sub(bytes);
+            if *in_transit == 0 {
+                all.remove(&address);
+            }
         }
     }
 
@@ -283,7 +287,7 @@ impl<'a> Run<'a> {
     /// Begins to receive a message for a device that does not need it. Returns whether there was one.
     pub(crate) fn discard(&self, device: usize, into: &mut Vec<(usize, Discarded)>) -> Result<bool, Failure> {
         let (lane, _) = self.route(device);
-        let Some(message) = lane.probe((None, None))? else { return Ok(false) };
+        let Some(message) = lane.take_arrived((None, None))? else { return Ok(false) };
         self.count_received();
         into.push((device, Discarded::new(message)?));
         Ok(true)

@@ -211,7 +211,7 @@ impl MpiWorld {
 
     /// Returns a message of a rank if one has arrived.
     pub(crate) fn take(&self, rank: usize, tag: i32) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(message) = self.control.probe((Some(rank), Some(tag)))? else { return Ok(None) };
+        let Some(message) = self.control.take_arrived((Some(rank), Some(tag)))? else { return Ok(None) };
         let mut message = Discarded::new(message)?;
         let mut backoff = Backoff::default();
         while !message.is_complete()? {

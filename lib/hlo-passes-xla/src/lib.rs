@@ -1,4 +1,4 @@
-//! Passes of XLA that no pipeline of this project runs. `hlo-opt` has them for users who name them. Programs that only
+//! Passes of XLA that no pipeline of this project runs. `hlo-opt` and `hlo-run --passes` have them for users who name them. Programs that only
 //! compile and run modules do not need this crate.
 //!
 //! # Example

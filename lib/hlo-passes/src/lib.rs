@@ -60,7 +60,8 @@ pub use rewrites::{Rewrite, Rewrites};
 pub use run::{Extent, Observer, PassRun};
 pub use support::clone::inline_at;
 
-/// Parts of passes that passes of other crates use.
+/// Parts of passes that passes of other crates of this project use. Their interface may change at any time, as that of
+/// [`support`].
 pub mod parts {
     pub use crate::backend::defuser::defuse;
     pub use crate::simplification::algsimp::{

@@ -26,8 +26,9 @@ static GROUPS: &[Group] = &[
 /// The groups that other crates registered: see [`register_groups`].
 static REGISTERED_GROUPS: RwLock<Vec<Group>> = RwLock::new(Vec::new());
 
-/// Registers the passes of another crate. [`passes`] and [`groups`] contain them from now on. Call this
-/// function once for each group, before you read a pipeline that names its passes.
+/// Registers the passes of another crate. [`passes`] and [`groups`] contain them from now on. Call this function once for
+/// each group, before you read a pipeline that names its passes. A registered group has precedence over the passes of
+/// [`register`].
 pub fn register_groups(groups: &[Group]) {
     REGISTERED_GROUPS.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(groups);
 }

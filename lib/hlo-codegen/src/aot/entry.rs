@@ -103,7 +103,7 @@ impl Checks {
 }
 
 /// `hlo_rt_parallel_for` of programs for one thread: runs the same chunks one after the other.
-pub(super) const SERIAL_PARALLEL_FOR: &str = "
+pub(super) const SINGLE_THREADED_PARALLEL_FOR: &str = "
 define void @hlo_rt_parallel_for(ptr %context, ptr %body, ptr %list, i64 %iterations, i64 %grain) nounwind {
 entry:
   %some = icmp sgt i64 %iterations, 0

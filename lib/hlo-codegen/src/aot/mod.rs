@@ -188,7 +188,7 @@ fn finish(
         linker.replace_function(c"hlo_rt_dot", "hlo_rt_dot_narrow");
     }
     if !options.parallel && linker.needs(c"hlo_rt_parallel_for") {
-        linker.add_text(entry::SERIAL_PARALLEL_FOR)?;
+        linker.add_text(entry::SINGLE_THREADED_PARALLEL_FOR)?;
     }
     let takes_context = linker.needs_other("hlo_rt_", &CONTEXT_FREE_FUNCTIONS);
     linker.add_text(&entry::text(interface, takes_context))?;

@@ -335,30 +335,40 @@ fn failures(world: &MpiWorld, devices: usize) {
     }
 }
 
-/// Rank 1 is killed while the others wait for it. They print their positions when they receive SIGTERM.
-/// A sender waits for a receiver that is slower, so that the memory of values in transit is bounded.
+/// A sender waits for a receiver that is slower, so that the memory of values in transit is bounded. This is true for large
+/// values, and for small ones, which MPI would copy.
 fn slow_receiver(world: &MpiWorld, devices: usize) {
-    const VALUES: u8 = 6;
-    const VALUE_BYTES: usize = MAX_IN_FLIGHT_BYTES / 2;
     const PAUSE: Duration = Duration::from_secs(1);
-    let body = |comm: &dyn Communicator, sites: &Sites| {
-        gather(comm, sites.gather, 1)?;
-        let start = Instant::now();
-        if comm.device() == 0 {
-            (0..VALUES).try_for_each(|n| comm.send(Some(1), 1, vec![vec![n; VALUE_BYTES]]))?;
-            assert!(start.elapsed() > PAUSE / 2, "the sender did not wait");
-        } else if comm.device() == 1 {
-            std::thread::sleep(PAUSE);
-            for n in 0..VALUES {
-                let value = comm.receive(Some(1), 0, "a slow receiver")?;
-                assert!(value == [vec![n; VALUE_BYTES]], "value {n} is wrong");
+    for (count, bytes) in [(6, MAX_IN_FLIGHT_BYTES / 2), (5000, 8)] {
+        let value = |n: usize| vec![vec![n as u8; bytes]];
+        let body = |comm: &dyn Communicator, sites: &Sites| {
+            gather(comm, sites.gather, 1)?;
+            let start = Instant::now();
+            if comm.device() == 0 {
+                (0..count).try_for_each(|n| comm.send(Some(1), 1, value(n)))?;
+                assert!(start.elapsed() > PAUSE / 2, "the sender of {bytes} bytes did not wait");
+            } else if comm.device() == 1 {
+                std::thread::sleep(PAUSE);
+                for n in 0..count {
+                    let found = comm.receive(Some(1), 0, "a slow receiver")?;
+                    assert!(found == value(n), "value {n} is wrong");
+                }
             }
+            Ok(Vec::new())
+        };
+        results(world, devices, body).expect("results");
+    }
+    // A receiver that ends does not let the sender wait forever.
+    let message = results(world, devices, |comm, _| {
+        if comm.device() == 0 {
+            (0..6).try_for_each(|n| comm.send(Some(1), 1, vec![vec![n; MAX_IN_FLIGHT_BYTES / 2]]))?;
         }
         Ok(Vec::new())
-    };
-    results(world, devices, body).expect("results");
+    });
+    assert!(message.is_err(), "values that nobody received: {message:?}");
 }
 
+/// Rank 1 is killed while the others wait for it. They print their positions when they receive SIGTERM.
 fn killed(world: &MpiWorld, devices: usize) {
     extern "C" fn nothing(_: libc::c_int) {}
     static SIGNAL_RECEIVED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);

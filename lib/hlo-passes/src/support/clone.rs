@@ -28,7 +28,7 @@ pub fn clone_instruction(
 /// parameter numbers, replace the parameters. Computations that may have only one caller, such as fused
 /// computations, are copied too. If there are fewer arguments than parameters, returns `None` and copies
 /// nothing.
-pub fn inline_computation(
+pub(crate) fn inline_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
     from: ComputationId,
@@ -91,7 +91,7 @@ fn clone_owned(
 
 /// Copies a whole computation and, inside it, the computations that may have only one caller. Returns the
 /// copies, that of `from` first.
-pub fn clone_with_owned(
+pub(crate) fn clone_with_owned(
     module: &mut Module,
     namer: &mut ComputationNamer,
     from: ComputationId,
@@ -110,7 +110,7 @@ fn owns(op: &Op) -> bool {
 }
 
 /// Returns the number of instructions that [`inline_computation`] copies.
-pub fn inlined_size(module: &Module, from: ComputationId) -> u64 {
+pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
     let (mut size, mut work) = (0u64, vec![from]);
     while let Some(c) = work.pop() {
         size = size.saturating_add(module[c].instructions().len() as u64);
@@ -134,7 +134,7 @@ pub fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
 }
 
 /// Copies a whole computation. The copy calls the same computations.
-pub fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
+pub(crate) fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
     let to = module.add_computation(name);
     module[to].execution_thread = module[from].execution_thread.clone();
     let order = module.post_order(from);

@@ -29,7 +29,7 @@ pub fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
 }
 
 /// Checks whether the root of the computation is the parameter with this number.
-pub fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
+pub(crate) fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
     module.has_root(id) && parameter_number(module, module[id].root()) == Some(number)
 }
 
@@ -43,7 +43,7 @@ pub fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i64> {
 
 /// Checks whether the value is the identity element of an operation that is associative without rounding
 /// errors.
-pub fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     let ty = module[value].shape.as_array()?.element_type;
     let exact = ty.is_integer() || ty.is_pred();
     Some(match op {
@@ -60,7 +60,7 @@ pub fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option
 
 /// Checks whether the result of a reduction with this initial value stays the same, bit for bit, if the
 /// reduction also combines an additional element of this value.
-pub fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
+pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     // A sum that begins with +0 is never -0, so adding another +0 does not change it.
     let zeros = op == Opcode::Add && is_splat_float(module, value, 0.0);
     Some(zeros || is_neutral(module, op, value)?)

@@ -69,7 +69,7 @@ pub fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
 }
 
 /// Returns the value of an element, if the type is a real floating-point type that passes compute in.
-pub fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
+pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
     Some(match ty {
         ElementType::F16 => f16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
         ElementType::Bf16 => bf16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
@@ -93,17 +93,17 @@ pub fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
 
 /// Returns whether all elements of `id` equal this small integer. A negative floating-point zero does not
 /// equal 0.
-pub fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
+pub(crate) fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| integer_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
 /// Returns whether all elements of `id` have the bits of this number.
-pub fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
+pub(crate) fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| float_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
 /// Returns whether all elements of `id` are true, or integers with all bits set.
-pub fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
+pub(crate) fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| all_ones(ty).is_some_and(|b| b == bytes))
 }
 
@@ -157,7 +157,7 @@ impl Number {
 }
 
 /// Returns the integer that all elements of `id` share.
-pub fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
+pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
     match Number::splat(module, id)? {
         Number::Integer(value) => Some(value),
         Number::Float(_) => None,

@@ -8,7 +8,7 @@ pub use hlo_ir::effects::Effects;
 /// Returns whether two evaluations on the same operands may differ, so that they must not be merged. This
 /// excludes custom calls: without declared side effects they must be idempotent (the semantics of
 /// CustomCall).
-pub fn may_differ(op: &Op) -> bool {
+pub(crate) fn may_differ(op: &Op) -> bool {
     op.has_side_effect() || matches!(op, Op::Rng(_) | Op::OptBarrier | Op::CopyStart(_) | Op::CopyDone)
 }
 
@@ -53,7 +53,7 @@ pub fn control_dependent(module: &Module) -> HashSet<InstrId> {
 }
 
 /// Adds the instructions of one computation with control predecessors or successors to a set.
-pub fn add_control_dependent(module: &Module, computation: ComputationId, out: &mut HashSet<InstrId>) {
+pub(crate) fn add_control_dependent(module: &Module, computation: ComputationId, out: &mut HashSet<InstrId>) {
     for &i in module[computation].instructions() {
         if let Some(common) = module[i].common.as_deref().filter(|c| !c.control_predecessors.is_empty()) {
             out.insert(i);
@@ -63,7 +63,7 @@ pub fn add_control_dependent(module: &Module, computation: ComputationId, out: &
 }
 
 /// Returns whether an instruction of the computation has control predecessors.
-pub fn has_control_dependencies(module: &Module, computation: ComputationId) -> bool {
+pub(crate) fn has_control_dependencies(module: &Module, computation: ComputationId) -> bool {
     let any = |c: &hlo_ir::CommonAttrs| !c.control_predecessors.is_empty();
     module[computation].instructions().iter().any(|&i| module[i].common.as_deref().is_some_and(any))
 }

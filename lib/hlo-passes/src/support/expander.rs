@@ -226,7 +226,7 @@ impl Build for Emitter<'_> {
 
 /// Emits the replacement of `id`, which inherits the control predecessors of `id`. If `expand` returns
 /// `None`, the module does not change.
-pub fn expand_one(
+pub(crate) fn expand_one(
     module: &mut Module,
     functions: &mut Functions,
     id: InstrId,

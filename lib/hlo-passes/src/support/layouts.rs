@@ -9,14 +9,14 @@ pub fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
 }
 
 /// Emits an operation on an array that only changes its layout.
-pub fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
+pub(crate) fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
     let copy = module.add_like(id, shape.clone(), op, [id]);
     module.copy_annotations(id, copy);
     copy
 }
 
 /// Converts a value to the layouts of `shape`. `array` converts one array.
-pub fn relaid_by(
+pub(crate) fn relaid_by(
     module: &mut Module,
     id: InstrId,
     shape: &Shape,

@@ -24,7 +24,7 @@ pub fn range_of(module: &Module, id: InstrId) -> Option<Range> {
 }
 
 /// Returns the range of an integer type or `pred`.
-pub fn type_range(ty: ElementType) -> Option<Range> {
+pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
     let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
     match (ty.is_signed_integer(), ty.is_integer() || ty.is_pred()) {
         (true, _) => Some(Range { low: -(1i128 << (bits - 1)), high: (1i128 << (bits - 1)) - 1 }),

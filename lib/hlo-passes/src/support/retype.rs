@@ -132,7 +132,7 @@ pub fn is_modular(op: &Op) -> bool {
 /// - real operands and a complex result.
 ///
 /// Returns `None` for other operands and results.
-pub fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
+pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
     let complex = operands.iter().find(|t| t.is_complex());
     match complex {
         // The sum must be as precise as the result.

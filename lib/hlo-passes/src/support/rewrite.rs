@@ -75,7 +75,7 @@ impl Cx<'_> {
 
     /// Returns the offset of each operand of a concatenation along its dimension, and the end of the last
     /// one.
-    pub fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
+    pub(crate) fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
         const MAX_UNCACHED_OPERANDS: usize = 16;
         if let Some(known) = self.starts.get(&id) {
             return Some(known.clone());
@@ -141,7 +141,7 @@ impl Cx<'_> {
     }
 
     /// Computes the examined array operation on operands of type `ty`, and converts the result back.
-    pub fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
+    pub(crate) fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
         let (operands, op) = (self.module[self.at].operands.to_vec(), self.module[self.at].op.clone());
         let converted = operands.into_iter().map(|o| self.convert(o, ty)).collect::<Option<Vec<_>>>()?;
         let shape = self.array(self.at)?.with_element_type(ty);
@@ -264,12 +264,12 @@ pub fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
 
 /// Applies the patterns to every instruction of the module until none applies. Returns whether any applied.
 /// For each instruction, the patterns are tried in their order.
-pub fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
+pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
     apply_patterns_in(module, patterns, rewrites, |_| true)
 }
 
 /// Applies the patterns to the instructions of the computations that `within` selects.
-pub fn apply_patterns_in(
+pub(crate) fn apply_patterns_in(
     module: &mut Module,
     patterns: &[&Pattern],
     rewrites: &mut Rewrites,

@@ -30,7 +30,7 @@ pub fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
 /// Returns a function of an integer element of a `while`'s state. The function returns the first value of the
 /// element and the value added in each iteration, if both are constants. The added value is the
 /// representative nearest to zero.
-pub fn recurrences(
+pub(crate) fn recurrences(
     module: &Module,
     id: InstrId,
 ) -> Option<impl Fn(usize, ElementType) -> Option<(i128, i128)>> {

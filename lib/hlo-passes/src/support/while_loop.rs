@@ -63,7 +63,7 @@ impl CallCounts {
 
 /// Calls `visit` for each loop of these computations that [`WhileLoop`] can represent. Returns whether any
 /// call changed something.
-pub fn visit_loops(
+pub(crate) fn visit_loops(
     module: &mut Module,
     computations: impl IntoIterator<Item = ComputationId>,
     mut visit: impl FnMut(&mut Module, WhileLoop) -> bool,
@@ -154,13 +154,13 @@ impl WhileLoop {
     }
 
     /// Returns whether the element is loop-invariant.
-    pub fn is_invariant(&self, module: &Module, element: usize) -> bool {
+    pub(crate) fn is_invariant(&self, module: &Module, element: usize) -> bool {
         let next = self.next_value(module, element);
         next.is_some_and(|n| element_of(module, n, self.body_state) == Some(element))
     }
 
     /// Returns the `get-tuple-element` instructions of `tuple`, for each element.
-    pub fn element_users(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
+    pub(crate) fn element_users(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
         let mut out = vec![Vec::new(); self.len];
         for &user in module.users(tuple) {
             if let Some(list) = element_of(module, user, tuple).and_then(|e| out.get_mut(e)) {
@@ -186,7 +186,7 @@ impl WhileLoop {
     /// Copies the initial values of some elements into the condition and the body. The elements must be
     /// loop-invariant, and their initial values constants or broadcasts of constants. No other instruction
     /// may call the condition and the body. `name` is the name of the rewrites.
-    pub fn sink_constants(
+    pub(crate) fn sink_constants(
         &self,
         module: &mut Module,
         elements: &[usize],
@@ -244,7 +244,7 @@ impl WhileLoop {
     /// Appends loop-invariant elements with these initial values to the state. Returns the instructions that
     /// read them in the body. No other instruction may call the condition and the body. Users of the whole
     /// result get a tuple with the old elements.
-    pub fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
+    pub(crate) fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
         let shapes: Vec<Shape> = values.iter().map(|&v| module[v].shape.clone()).collect();
         let mut init = self.initial_values(module)?;
         init.extend(values);
@@ -275,12 +275,12 @@ impl WhileLoop {
     }
 
     /// Returns whether the loop's result is used as a whole.
-    pub fn is_used_whole(&self, module: &Module) -> bool {
+    pub(crate) fn is_used_whole(&self, module: &Module) -> bool {
         module.is_root(self.id) || !self.whole_users(module).is_empty()
     }
 
     /// Replaces the uses of the whole result by a tuple of its elements.
-    pub fn take_apart_result(&self, module: &mut Module) {
+    pub(crate) fn take_apart_result(&self, module: &mut Module) {
         let is_root = module.is_root(self.id);
         let users = self.whole_users(module);
         let parts = module[self.id].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
@@ -301,7 +301,7 @@ impl WhileLoop {
 
     /// Removes the elements for which `keep` is false. Only the initial and the next state may use their
     /// values, and no instruction may read them.
-    pub fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
+    pub(crate) fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
         let Some(init) = self.initial_values(module) else { return };
         let mut number = vec![0usize; self.len];
         let mut count = 0;

@@ -32,7 +32,7 @@ impl Exporter<'_> {
             return Ok(Value::Leaf(self.token()));
         }
         if operands.iter().any(|&o| self.instruction(o).shape != Shape::Token) {
-            return self.no_stablehlo_form(id, "`stablehlo.after_all` takes tokens only");
+            return self.reject_without_form(id, "`stablehlo.after_all` takes tokens only");
         }
         self.plain(id, "stablehlo.after_all")
     }

@@ -31,9 +31,8 @@ impl Exporter<'_> {
         let Some(op) = instruction.op.elementwise() else { return self.reject(id, "is not elementwise") };
         let Some(name) = elementwise_name(op.opcode()) else {
             return match op {
-                ElementwiseOp::StochasticConvert => {
-                    self.no_stablehlo_form(id, "`stochastic_convert_decomposer` makes it operations on bits")
-                }
+                ElementwiseOp::StochasticConvert => self
+                    .reject_without_form(id, "`stochastic_convert_decomposer` makes it operations on bits"),
                 _ => self.reject(id, "is no operation of StableHLO or CHLO"),
             };
         };

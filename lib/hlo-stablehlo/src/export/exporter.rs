@@ -105,7 +105,7 @@ impl<'m> Exporter<'m> {
     }
 
     /// Returns the failure of an instruction without a StableHLO form. `help` tells how to rewrite it.
-    pub(super) fn no_stablehlo_form<T>(&self, id: InstrId, help: &str) -> Outcome<T> {
+    pub(super) fn reject_without_form<T>(&self, id: InstrId, help: &str) -> Outcome<T> {
         Err(refusal_with(self.module, id, "has no StableHLO form", help))
     }
 

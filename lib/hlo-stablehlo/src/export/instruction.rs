@@ -136,7 +136,7 @@ impl Exporter<'_> {
             Op::ReduceScatter(a) => self.reduce_scatter(id, a),
 
             other => match advice(other) {
-                Some(advice) => self.no_stablehlo_form(id, advice),
+                Some(advice) => self.reject_without_form(id, advice),
                 None => self.reject(id, "is no operation of StableHLO or CHLO"),
             },
         }

@@ -98,7 +98,7 @@ impl Exporter<'_> {
     pub(super) fn top_k(&mut self, id: InstrId, attrs: &TopkAttrs) -> Outcome<Value> {
         let TopkAttrs { k, largest: OrTrue(largest), is_stable } = attrs;
         if !largest {
-            return self.no_stablehlo_form(
+            return self.reject_without_form(
                 id,
                 "it has one for the largest elements; `topk-decomposer` makes it a sort",
             );

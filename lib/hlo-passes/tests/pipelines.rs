@@ -1,0 +1,11 @@
+//! The named pipelines need only the passes of this crate. A test program of its own, because others register more passes.
+
+use hlo_passes::{PIPELINES, Pipeline};
+
+#[test]
+fn named_pipelines_need_no_other_crate() {
+    for pipeline in PIPELINES {
+        assert!(Pipeline::parse(pipeline.name).is_ok(), "{}", pipeline.name);
+    }
+    assert!(Pipeline::parse("hlo-verify").is_err(), "the passes of hlo-passes-xla are registered");
+}
