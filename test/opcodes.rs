@@ -6,11 +6,12 @@
 //! types of an opcode are those for which the verifier accepts a form in `test/types/forms.rs`.
 //! `test/types/mod.rs` runs all of these in both engines.
 
+use crate::files;
 use crate::types::forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{ElementType, Family, Module, Opcode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The facts that tests show about an opcode.
 #[derive(Default)]
@@ -34,20 +35,10 @@ fn opcodes(module: &Module) -> BTreeSet<Opcode> {
     all.map(|i| module[i].opcode()).collect()
 }
 
-fn files(folder: &Path, out: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for path in entries.map(|e| e.path()) {
-        if path.is_dir() { files(&path, out) } else { out.push(path) }
-    }
-}
-
 /// Returns the text of the files below a folder whose names have this ending.
 fn texts(folder: &Path, end: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    files(folder, &mut all);
-    all.retain(|p| p.to_string_lossy().ends_with(end));
-    all.sort();
-    all.iter().filter_map(|p| std::fs::read_to_string(p).ok()).collect()
+    let all = files::below(folder).into_iter().filter(|p| p.to_string_lossy().ends_with(end));
+    all.filter_map(|p| std::fs::read_to_string(p).ok()).collect()
 }
 
 /// Adds the facts from modules with results in the text.
@@ -153,9 +144,24 @@ fn without_form(opcode: Opcode) -> &'static str {
     }
 }
 
-fn page(table: &mut Table) -> String {
+/// Returns the link to the section of each opcode in the pages of `docs/opcodes`.
+fn links(root: &Path) -> BTreeMap<String, String> {
+    let mut links = BTreeMap::new();
+    for path in files::below(&root.join("docs/opcodes")) {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("a page");
+        for name in text.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`')) {
+            links.insert(name.to_owned(), format!("[`{name}`](opcodes/{file}#{name})"));
+        }
+    }
+    links
+}
+
+fn page(root: &Path, table: &mut Table) -> String {
+    let links = links(root);
     let mut out = "# Opcodes\n\nWhich opcode is read, checked, interpreted and compiled, for which element types, and \
-                   what tests it. Generated from the tests\n(`BLESS=1 cargo test --test suite opcodes::` writes it again): \
+                   what tests it. Each name leads to a description with an example.\n\nGenerated from the tests \
+                   (`BLESS=1 cargo test --test suite opcodes::` writes it again): \
                    `exec` are the modules of `test/exec`, `corpus` those of `test/corpus`,\n`types` the walk over \
                    all element types, `random` the programs of `test/random.rs`, `text` the random modules of\n\
                    `lib/hlo-testing`, which have every opcode.\n\n\
@@ -176,8 +182,8 @@ fn page(table: &mut Table) -> String {
         let tests: Vec<&str> = facts.tests.iter().copied().collect();
         let _ = writeln!(
             out,
-            "| `{}` | yes | yes | {} | {} | {types} | {} |",
-            opcode.name(),
+            "| {} | yes | yes | {} | {} | {types} | {} |",
+            links[opcode.name()],
             runs(facts.interpreted),
             runs(facts.compiled),
             tests.join(", ")
@@ -193,7 +199,7 @@ fn the_page_of_the_opcodes_is_current() {
     execution_tests(root, &mut table);
     corpus(root, &mut table);
     element_types(&mut table);
-    let expected = page(&mut table);
+    let expected = page(root, &mut table);
     let path = root.join("docs/opcodes.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &expected).expect("docs can be written");
