@@ -103,7 +103,10 @@ impl ReceiveBuffer {
 
     fn is_complete(&mut self) -> Result<bool, Failure> {
         while let Some(request) = self.requests.last_mut() {
-            if request.is_complete()? { drop(self.requests.pop()) } else { return Ok(false) }
+            if !request.is_complete()? {
+                return Ok(false);
+            }
+            self.requests.pop();
         }
         Ok(true)
     }
@@ -346,7 +349,11 @@ impl Outgoing {
     pub(crate) fn is_complete(&mut self) -> Result<bool, Failure> {
         let mut n = 0;
         while let Some(request) = self.requests.get_mut(n) {
-            if request.is_complete()? { drop(self.requests.swap_remove(n)) } else { n += 1 }
+            if request.is_complete()? {
+                self.requests.swap_remove(n);
+            } else {
+                n += 1;
+            }
         }
         if self.requests.is_empty() {
             self.kept.clear();
