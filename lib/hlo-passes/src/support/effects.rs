@@ -13,7 +13,7 @@ pub(crate) fn may_differ(op: &Op) -> bool {
 }
 
 /// Returns whether passes must not evaluate, duplicate or move the operation. This includes the operations of
-/// [`may_differ`], and custom calls, because their cost is unknown and they may fail.
+/// `may_differ`, and custom calls, because their cost is unknown and they may fail.
 pub fn is_impure(op: &Op) -> bool {
     may_differ(op) || matches!(op, Op::CustomCall(_))
 }
