@@ -343,9 +343,7 @@ pub(crate) fn predecessor_names(r: &mut AttrReader<'_>) -> Result<Vec<Span>, Att
     }
     let names = r.list("{", "}", |r| {
         let start = r.offset_of_next();
-        // No blank may follow the `%`.
-        let has_blank = r.eat("%") && r.at_blank();
-        if has_blank || r.word().is_empty() {
+        if r.percent_word().is_empty() {
             return Err(r.expected("an instruction's name"));
         }
         Ok(r.since(start))

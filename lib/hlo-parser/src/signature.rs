@@ -92,9 +92,7 @@ pub(crate) fn declared<'t>(c: &mut Cursor<'t>) -> Result<Vec<Declared<'t>>, Diag
     c.list("(", ")", |c| {
         c.skip_space();
         let start = c.offset();
-        // No blank may follow the `%`.
-        let has_percent = c.eat("%");
-        let name = if has_percent && c.at_blank() { "" } else { c.word() };
+        let name = c.percent_word();
         if name.is_empty() {
             return Err(c.expected("a parameter such as `p: f32[2]`"));
         }

@@ -217,12 +217,10 @@ impl<'a> AttrReader<'a> {
         // A name in braces is an error. The message depends on whether the computation exists.
         let in_braces = self.eat("{");
         let name_start = self.offset_of_next();
-        self.eat("%");
-        // No blank may follow the `%`.
-        if !(self.byte().is_ascii_alphabetic() || self.byte() == b'_') {
+        let name = self.percent_word();
+        if name.is_empty() {
             return Err(self.expected("the name of a computation"));
         }
-        let name = self.identifier()?;
         match resolver.computation(name) {
             Some(id) if !in_braces => Ok(id),
             Some(_) => Err(self.error_since(start, format!("expected `{name}` without braces"))),

@@ -189,6 +189,12 @@ impl<'a, C> Cursor<'a, C> {
         let first = self.peek();
         if first.is_ascii_alphabetic() || first == b'_' { self.name() } else { "" }
     }
+
+    /// Consumes a `%`, if it comes next, and consumes and returns the word after it. Empty if there is none, or if
+    /// a blank follows the `%`.
+    pub fn percent_word(&mut self) -> &'a str {
+        if self.eat("%") && self.at_blank() { "" } else { self.word() }
+    }
 }
 
 impl<'a, C: Context> Cursor<'a, C> {
@@ -385,6 +391,8 @@ mod tests {
     fn words() {
         let mut c = Cursor::new("  a-b.1 2x%", 0);
         assert_eq!((c.word(), c.word(), c.name(), c.word()), ("a-b.1", "", "2x", ""));
+        let word = |text| Cursor::new(text, 0).percent_word().to_owned();
+        assert_eq!(["a", " %a b", "% a", "%2", "%", ""].map(word), ["a", "a", "", "", "", ""]);
         c.rewind(9);
         assert_eq!((c.since(8), c.peek(), c.eat("x%"), c.at_end()), (Span::new(8, 9), b'x', true, true));
         assert_eq!(c.peek(), 0);
