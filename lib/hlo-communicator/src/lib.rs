@@ -40,7 +40,7 @@ pub mod run_data;
 mod table;
 mod world;
 
-pub use mail::MAX_IN_FLIGHT_BYTES;
+pub use mail::{Address, MAX_IN_FLIGHT_BYTES};
 pub use process::{DEFAULT_TIMEOUT, Member, NoObserver, Observer, Options, Process};
 pub use table::{Reduction, ReductionKind, Table};
 pub use world::{Body, InProcess, World, catch_panic, listed, on_threads, run_in};

@@ -12,7 +12,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(10);
 pub const MAX_IN_FLIGHT_BYTES: usize = 64 << 20;
 
 /// A channel, a sender and a receiver.
-pub(crate) type Address = (Option<i64>, usize, usize);
+pub type Address = (Option<i64>, usize, usize);
 
 /// The arrays of one value.
 type Value = Vec<Vec<u8>>;

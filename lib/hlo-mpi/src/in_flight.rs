@@ -1,9 +1,8 @@
 //! Messages in transit of one device: those that it sends, and those that it waits for.
 
 use crate::raw::{Comm, Message, Request};
-use crate::run::Address;
 use crate::wire::{Header, Kind, pieces};
-use hlo_communicator::Failure;
+use hlo_communicator::{Address, Failure};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;

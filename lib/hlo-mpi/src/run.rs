@@ -12,7 +12,9 @@ use crate::member::MpiMember;
 use crate::raw::Comm;
 use crate::wire::{Header, Kind};
 use crate::world::{MpiWorld, rank_of};
-use hlo_communicator::{Body, Failure, MAX_IN_FLIGHT_BYTES, Options, Table, catch_panic, listed, on_threads};
+use hlo_communicator::{
+    Address, Body, Failure, MAX_IN_FLIGHT_BYTES, Options, Table, catch_panic, listed, on_threads,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -28,9 +30,6 @@ const LATE_MESSAGE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Time after a failure for other ranks to end before they are reported as lost.
 pub(crate) const LOST_RANK_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// A channel, a sender and a receiver.
-pub(crate) type Address = (Option<i64>, usize, usize);
 
 /// The number of values that were not received.
 pub(crate) type Unreceived = BTreeMap<Address, usize>;
