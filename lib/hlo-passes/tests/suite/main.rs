@@ -16,6 +16,8 @@ mod scale;
 mod semantics;
 mod tile_assignment;
 
+use std::path::{Path, PathBuf};
+
 /// Returns the pipeline of a text, which may name passes of `hlo-passes-xla`.
 fn pipeline(text: &str) -> hlo_passes::Pipeline {
     hlo_passes_xla::register();
@@ -26,4 +28,18 @@ fn pipeline(text: &str) -> hlo_passes::Pipeline {
 fn passes() -> Vec<&'static hlo_passes::PassInfo> {
     hlo_passes_xla::register();
     hlo_passes::passes()
+}
+
+/// Adds the `.hlo` files below a folder, in order.
+fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            hlo_files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "hlo") {
+            out.push(path);
+        }
+    }
 }

@@ -7,11 +7,12 @@
 //! number that would be noticed. `HLO_SEEDS=N` tries N shardings of each program, `HLO_MODULES=DIR` adds the
 //! programs below a folder, and `HLO_ONLY=TEXT` selects those whose name contains the text.
 
+use crate::hlo_files;
 use hlo_eval::{EvalError, evaluate, evaluate_on_devices};
 use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Subgroup, TileAssignment};
 use hlo_ir::{Dims, ElementType, FloatFormat, Literal, Module, Op, Shape, unravel};
 use hlo_testing::{Numbers, values};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const PIPELINE: &str = "expand-unreduced,sharding-propagation,spmd-partitioning";
@@ -314,19 +315,6 @@ impl Tally {
         let heads: Vec<&str> = self.wrong.iter().filter_map(|w| w.lines().next()).collect();
         assert!(self.wrong.is_empty(), "{}\n\n{}", heads.join("\n"), self.wrong[0]);
         assert!(self.checked >= least || std::env::var_os("HLO_ONLY").is_some(), "{}", self.checked);
-    }
-}
-
-fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            hlo_files(&path, out);
-        } else if path.extension().is_some_and(|e| e == "hlo") {
-            out.push(path);
-        }
     }
 }
 
