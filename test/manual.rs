@@ -60,15 +60,22 @@ fn every_opcode_has_a_description_with_a_valid_example() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Returns the sections of the pages: the name in the heading, and the name of the file.
+pub fn sections() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/opcodes");
+    let mut sections = Vec::new();
+    for page in crate::files::below(&folder) {
+        let file = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let names = text.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
+        sections.extend(names.map(|name| (name.to_owned(), file.clone())));
+    }
+    sections
+}
+
 #[test]
 fn every_section_describes_an_opcode() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/opcodes");
-    let mut names = Vec::new();
-    for page in crate::files::below(&folder) {
-        let text = std::fs::read_to_string(&page).expect("a page");
-        let headings = text.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
-        names.extend(headings.map(str::to_owned));
-    }
+    let mut names: Vec<String> = sections().into_iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     let mut expected: Vec<&str> = Opcode::ALL.iter().map(|o| o.name()).collect();
     expected.sort_unstable();

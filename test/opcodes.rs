@@ -7,6 +7,7 @@
 //! `test/types/mod.rs` runs all of these in both engines.
 
 use crate::files;
+use crate::manual::sections;
 use crate::types::forms::{FORMS, OPERANDS, computations};
 use hlo_ir::{ElementType, Family, Module, Opcode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,21 +145,8 @@ fn without_form(opcode: Opcode) -> &'static str {
     }
 }
 
-/// Returns the link to the section of each opcode in the pages of `docs/opcodes`.
-fn links(root: &Path) -> BTreeMap<String, String> {
-    let mut links = BTreeMap::new();
-    for path in files::below(&root.join("docs/opcodes")) {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).expect("a page");
-        for name in text.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`')) {
-            links.insert(name.to_owned(), format!("[`{name}`](opcodes/{file}#{name})"));
-        }
-    }
-    links
-}
-
-fn page(root: &Path, table: &mut Table) -> String {
-    let links = links(root);
+fn page(table: &mut Table) -> String {
+    let pages: BTreeMap<String, String> = sections().into_iter().collect();
     let mut out = "# Opcodes\n\nWhich opcode is read, checked, interpreted and compiled, for which element types, and \
                    what tests it. Each name leads to a description with an example.\n\nGenerated from the tests \
                    (`BLESS=1 cargo test --test suite opcodes::` writes it again): \
@@ -180,10 +168,11 @@ fn page(root: &Path, table: &mut Table) -> String {
             words => words,
         };
         let tests: Vec<&str> = facts.tests.iter().copied().collect();
+        let name = opcode.name();
         let _ = writeln!(
             out,
-            "| {} | yes | yes | {} | {} | {types} | {} |",
-            links[opcode.name()],
+            "| [`{name}`](opcodes/{}#{name}) | yes | yes | {} | {} | {types} | {} |",
+            pages[name],
             runs(facts.interpreted),
             runs(facts.compiled),
             tests.join(", ")
@@ -199,7 +188,7 @@ fn the_page_of_the_opcodes_is_current() {
     execution_tests(root, &mut table);
     corpus(root, &mut table);
     element_types(&mut table);
-    let expected = page(root, &mut table);
+    let expected = page(&mut table);
     let path = root.join("docs/opcodes.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &expected).expect("docs can be written");

@@ -56,6 +56,8 @@ mod signature;
 mod single;
 mod stack;
 mod syntax;
+#[cfg(test)]
+mod test_files;
 mod transfers;
 mod unbalanced;
 #[cfg(test)]

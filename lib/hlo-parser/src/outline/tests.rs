@@ -2,7 +2,7 @@
 //! others.
 
 use super::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MODULE: &str = "HloModule m, is_scheduled=true
 
@@ -223,21 +223,12 @@ fn same_as_parsed(text: &str, path: &Path) {
 
 #[test]
 fn the_same_as_the_parser_reads() {
-    fn visit(folder: &Path, count: &mut usize) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                visit(&path, count);
-            } else if path.extension().is_some_and(|e| e == "hlo") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                same_as_parsed(&text, &path);
-                *count += 1;
-            }
-        }
+    let is_hlo = |path: &PathBuf| path.extension().is_some_and(|e| e == "hlo");
+    let paths: Vec<PathBuf> = crate::test_files::below("test").into_iter().filter(is_hlo).collect();
+    for path in &paths {
+        same_as_parsed(&std::fs::read_to_string(path).unwrap(), path);
     }
-    let mut count = 0;
-    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test"), &mut count);
-    assert!(count > 100);
+    assert!(paths.len() > 100);
 }
 
 #[test]

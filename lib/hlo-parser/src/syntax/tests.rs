@@ -4,22 +4,16 @@
 use super::ScannedText;
 use crate::body::starts_instruction;
 use crate::grammar::{Rule, parse};
+use crate::test_files;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::rules::code;
 use hlo_testing::{Numbers, mutate};
 use std::collections::HashSet;
-use std::path::Path;
 
-/// Collects single-line instructions from the files of a folder, at most one for each length class and
-/// beginning.
-fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Vec<String>) {
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            instructions(&path, seen, out);
-            continue;
-        }
+/// Returns single-line instructions of the tests, at most one for each length class and beginning.
+fn instructions() -> Vec<String> {
+    let (mut out, mut seen) = (Vec::new(), HashSet::new());
+    for path in ["test", "lib/hlo-parser/tests"].into_iter().flat_map(test_files::below) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         for line in text.lines().map(|l| l.trim().trim_matches('"')).filter(|l| starts_instruction(l)) {
             let operation = line.split_once('=').map_or(line, |(_, o)| o).trim_start();
@@ -30,6 +24,7 @@ fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Ve
             }
         }
     }
+    out
 }
 
 /// Returns the end of the statement at the start of `text`, according to the grammar and to the reader.
@@ -72,10 +67,7 @@ fn check(line: &str) -> bool {
 
 #[test]
 fn the_grammar_and_the_reader_agree() {
-    let (mut lines, mut seen) = (Vec::new(), HashSet::new());
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    instructions(&here.join("../../test"), &mut seen, &mut lines);
-    instructions(&here.join("tests"), &mut seen, &mut lines);
+    let lines = instructions();
     assert!(lines.len() > 1000, "{}", lines.len());
     let mut numbers = Numbers::new(1);
     let (mut differ, mut damaged) = (0, 0);

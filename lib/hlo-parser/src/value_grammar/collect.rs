@@ -4,12 +4,12 @@ use super::read::Target;
 use crate::grammar::{Rule, parse};
 use crate::scan::{Scanned, scan};
 use crate::syntax::{self, ScannedText};
+use crate::test_files;
 use hlo_ir::attr::Attrs as _;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::{CommonField, Header, Opcode};
 use pest::iterators::Pair;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 /// The folders with texts.
 const FOLDERS: [&str; 7] = [
@@ -27,13 +27,8 @@ pub type Value = (Target, String);
 
 /// Returns the values of all texts in a fixed order, each one once.
 pub fn values() -> Vec<Value> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths = Vec::new();
-    for folder in FOLDERS {
-        files(&root.join(folder), &mut paths);
-    }
     let mut out = Vec::new();
-    for path in paths {
+    for path in FOLDERS.into_iter().flat_map(test_files::below) {
         let modules = match path.extension().and_then(|e| e.to_str()) {
             Some("hlo") => modules(&std::fs::read_to_string(&path).unwrap()),
             Some("txt") => std::fs::read_to_string(&path).unwrap().lines().filter_map(sample).collect(),
@@ -44,14 +39,6 @@ pub fn values() -> Vec<Value> {
     let mut seen = HashSet::new();
     out.retain(|(target, text)| seen.insert((format!("{target:?}"), text.clone())));
     out
-}
-
-fn files(folder: &Path, out: &mut Vec<PathBuf>) {
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() { files(&path, out) } else { out.push(path) }
-    }
 }
 
 /// Splits a file into its modules, which lines `// -----` separate.
