@@ -18,8 +18,8 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
          passes. A comment starts with `#` or `//` and ends with its line. `--passes=@FILE` reads a pipeline from a \
          file. `--print-pipeline` prints the full pipeline: one pass per line, with all options. You can write names \
          with `-` or `_`, and in upper or lower case. A note shows the name that is used.\n\n\
-         In a program that uses `hlo-passes` as a library, call `hlo_passes_xla::register()` before you name passes of this \
-         page: passes that the project itself does not run are in the crate `hlo-passes-xla`.\n",
+         If your program uses the library `hlo-passes`, call `hlo_passes_xla::register()` first. Otherwise the library knows \
+         only the passes that the project itself runs.\n",
     );
     for (title, passes) in groups() {
         let _ = write!(out, "\n# {title}\n");

@@ -33,6 +33,11 @@ pub fn register_groups(groups: &[Group]) {
     REGISTERED_GROUPS.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(groups);
 }
 
+/// Returns whether another crate registered passes.
+pub(crate) fn has_registered_groups() -> bool {
+    !REGISTERED_GROUPS.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
+
 /// Returns the titles of all groups with their passes, ordered by name. Groups with the same title are one.
 pub fn groups() -> Vec<(&'static str, Vec<&'static PassInfo>)> {
     let registered = REGISTERED_GROUPS.read().unwrap_or_else(PoisonError::into_inner);

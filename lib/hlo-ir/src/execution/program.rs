@@ -28,7 +28,8 @@ pub enum Passes {
     Default,
     /// Only the passes that code generation requires.
     Lowering,
-    /// This pipeline, as for `hlo-opt --passes`, followed by the passes that code generation requires.
+    /// This pipeline, in the language of `hlo-opt --passes`, followed by the passes that code generation requires.
+    /// The passes of the crate `hlo-passes-xla` are known after `hlo_passes_xla::register()`. Servers do not have them.
     Pipeline(String),
 }
 

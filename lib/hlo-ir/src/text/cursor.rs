@@ -190,8 +190,8 @@ impl<'a, C> Cursor<'a, C> {
         if first.is_ascii_alphabetic() || first == b'_' { self.name() } else { "" }
     }
 
-    /// Consumes a `%`, if it comes next, and consumes and returns the word after it. Empty if there is none, or if
-    /// a blank follows the `%`.
+    /// Consumes a word that may start with `%`, and returns it without the `%`. Returns an empty string if there is
+    /// no word, or if a blank follows the `%`.
     pub fn percent_word(&mut self) -> &'a str {
         if self.eat("%") && self.at_blank() { "" } else { self.word() }
     }

@@ -210,7 +210,11 @@ fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
             Some(pass) => d.did_you_mean(place, pass),
             None => propose(d, place, name, names),
         };
-        return Err(d.note("`hlo-opt --list-passes` lists them"));
+        return Err(d.note(if registry::has_registered_groups() {
+            "`hlo-opt --list-passes` lists them"
+        } else {
+            "this program does not have the passes of the crate `hlo-passes-xla`, which `hlo-opt --list-passes` lists, too"
+        }));
     };
     options(parts.next(), info.name, &[])?;
     let deeper = inside(depth, place)?;

@@ -214,7 +214,7 @@ fn a_restart_is_seen_and_told() {
 }
 
 /// The process that [`what_a_killed_client_holds_is_freed`] starts, with the address of the server, and kills. Without an
-/// address there is nothing to hold.
+/// address, it ends at once.
 #[test]
 fn hold_and_run_forever() {
     let Ok(address) = std::env::var("HLO_SERVE_TEST_ADDRESS") else { return };
