@@ -289,6 +289,7 @@ fn transforms_and_factorisations() {
         ("fft(f32[2,?]), fft_type=RFFT, fft_length={8}", "c64[2,5]"),
         ("fft(c64[<=2,<=5]), fft_type=IRFFT, fft_length={9}", "f32[<=2,<=9]"),
         ("fft(c64[2,0]), fft_type=IRFFT, fft_length={0}", "f32[2,0]"),
+        ("fft(c64[2,1]), fft_type=IRFFT, fft_length={0}", "f32[2,0]"),
         ("fft(c128[4,5]), fft_type=IRFFT, fft_length={4,8}", "f64[4,8]"),
         ("cholesky(f32[2,3,3]), lower=true", "f32[2,3,3]"),
         ("cholesky(c64[3,?,4]{0,1,2})", "c64[3,?,4]{0,1,2}"),
