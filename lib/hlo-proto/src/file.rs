@@ -297,7 +297,10 @@ fn shapes(module: &Module) -> impl Iterator<Item = &Shape> {
     module.computations().flat_map(|c| module[c].instructions()).map(|&i| &module[i].shape)
 }
 
-/// Returns the binary form of a module as a message of the given kind.
+/// Returns the binary form of a module as a message of the given kind. [`read()`] returns the same module.
+///
+/// XLA cannot read a module with a `contraction`, because it does not have this opcode. Run the pass
+/// `contraction-raising` before you write a module for XLA.
 ///
 /// # Errors
 /// Tuples nest deeper than [`MAX_TUPLE_DEPTH`].
