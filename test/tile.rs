@@ -3,8 +3,8 @@
 //! contractions as they are and raised to other operations. The bits must be the same on 1 and 3 threads.
 
 use hlo_client::{Client, CompileOptions, Engine, Passes};
-use hlo_ir::{ArrayShape, ElementType, Literal, Shape, rules};
-use hlo_tile::{Argument, Tile};
+use hlo_ir::{ArrayShape, ElementType, Literal, Shape};
+use hlo_tile::{Argument, Tile, rules};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -75,7 +75,7 @@ fn check(case: &Value) -> Result<(), String> {
         (Err(found), Some(kind)) => {
             let alternatives = case["error_alternatives"].as_array().into_iter().flatten();
             let kinds: Vec<&str> = alternatives.filter_map(Value::as_str).chain([kind]).collect();
-            let name = found.code.and_then(rules::find).map_or("", |r| r.name);
+            let name = found.code.and_then(|code| rules::FAMILY.find(code.as_str())).map_or("", |r| r.name);
             let rule = |kind: &str| {
                 let other = KINDS.iter().find(|(k, _)| *k == kind);
                 other.map_or(format!("tile-{kind}"), |(_, rule)| (*rule).to_owned())

@@ -37,7 +37,8 @@ pub fn differences(text: &str, found: &[Diag]) -> Vec<Diag> {
     let mut met = vec![false; expected.len()];
     for diag in found {
         let place = place_of(diag, text);
-        let message = format!("{}: {}", diag.code.unwrap_or_default(), diag.message);
+        let message =
+            format!("{}: {}", diag.code.map(|code| code.to_string()).unwrap_or_default(), diag.message);
         let fits =
             |e: &Expected| e.severity == diag.severity && e.place == place && e.message.is_match(&message);
         // Prefer a matching comment that has not matched another diagnostic.
@@ -183,6 +184,7 @@ fn as_regex(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hlo_ir::diag::Code;
 
     fn shown(text: &str, found: &[Diag]) -> Vec<String> {
         differences(text, found).into_iter().map(|d| d.message).collect()
@@ -190,8 +192,9 @@ mod tests {
 
     #[test]
     fn what_is_expected_is_met_once_and_on_its_line() {
-        let at =
-            |start: usize| Diag::error("4 is not 5").with_code("E0001").at(Span::new(start, start + 1), "");
+        let at = |start: usize| {
+            Diag::error("4 is not 5").with_code(Code::new("E0001")).at(Span::new(start, start + 1), "")
+        };
         let text = "// expected-error @below {{4 is}}\nx\ny // expected-error {{E0001}}\n";
         let (x, y) = (text.find("\nx").unwrap() + 1, text.find("\ny").unwrap() + 1);
         assert_eq!(shown(text, &[at(x), at(y)]), [""; 0]);

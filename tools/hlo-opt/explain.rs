@@ -2,7 +2,7 @@
 //! pipelines.
 
 use hlo_ir::diag::{Diag, Source, render};
-use hlo_ir::rules::{self, FAMILIES, RuleInfo};
+use hlo_ir::rules::{Family, RuleInfo};
 use hlo_ir::suggest::nearest;
 use hlo_ir::verify::{Strictness, verify_strictly};
 use hlo_passes::{
@@ -11,16 +11,20 @@ use hlo_passes::{
 };
 use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::language::LanguageArgs;
-use hlo_tools_common::{Failure, Input};
+use hlo_tools_common::{Failure, Input, rules};
 
 /// Explains a rule by its code or name, or a pass or pipeline by its name. `all` explains every rule.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
     if text == "all" {
-        let entries: Vec<String> = rules::all().map(|r| entry(r, color)).collect();
+        let families = rules::families();
+        let entries: Vec<String> = families
+            .iter()
+            .flat_map(|family| family.rules.iter().map(|rule| entry(family, rule, color)))
+            .collect();
         return Ok(entries.join("\n"));
     }
-    if let Some(rule) = rules::find(text) {
-        return Ok(entry(rule, color));
+    if let Some((family, rule)) = rules::find(text) {
+        return Ok(entry(&family, rule, color));
     }
     if let Some(pipeline) = find_pipeline(text) {
         return Ok(pipeline_entry(pipeline, color));
@@ -36,8 +40,10 @@ fn unknown(text: &str) -> Diag {
     let diag = Diag::error(format!("there is no rule or pass `{text}`"))
         .at(span, "not the code or name of a rule, and not the name of a pass");
     let upper = text.to_ascii_uppercase();
-    let code = nearest(&upper, rules::all().map(|r| r.code));
-    let names = rules::all().map(|r| r.name).chain(passes().into_iter().map(|p| p.name));
+    let families = rules::families();
+    let all = || families.iter().flat_map(|family| family.rules);
+    let code = nearest(&upper, all().map(|r| r.code.as_str()));
+    let names = all().map(|r| r.name).chain(passes().into_iter().map(|p| p.name));
     let near = || nearest(text, names.chain(PIPELINES.iter().map(|p| p.name))).or(code);
     match pass_of_class(text).or_else(near) {
         Some(name) => diag.did_you_mean(span, name),
@@ -95,17 +101,17 @@ fn columns(out: &mut String, title: &str, rows: Vec<(String, String)>) {
 }
 
 /// Explains a rule, with its example and the diagnostics for it.
-fn entry(rule: &RuleInfo, color: bool) -> String {
+fn entry(family: &Family, rule: &RuleInfo, color: bool) -> String {
     let (on, off) = bold(color);
     let RuleInfo { code, name, rule: sentence, why, fix, section, example } = *rule;
     let mut out = format!("{on}{code} {name}{off}\n\n{}\n\n{}\n", wrap(sentence), wrap(why));
     match example {
         Some(text) => {
-            let shown = rendered(rule, text, color);
+            let shown = rendered(family, rule, text, color);
             out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&shown)));
             out.push_str(&format!("\n{on}To mend it{off}: {fix}\n"));
         }
-        None if code[1..].starts_with("20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
+        None if code.as_str()[1..].starts_with("20") => out.push_str(&format!("\n{on}To mend it{off}: {fix}\n")),
         None => out.push_str(&format!(
             "\n{on}Example{off}: none, because text can't break this rule; a program that builds or changes a module \
              can.\n\n{on}To mend it{off}: {fix}\n"
@@ -116,12 +122,13 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
 }
 
 /// Returns the diagnostics for the example, rendered as for a file.
-fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
-    let name = if rule.is_of_tile() { "example.tile" } else { "example.hlo" };
-    let source = Source { name: name.to_string(), text: text.to_string() };
+fn rendered(family: &Family, rule: &RuleInfo, text: &str, color: bool) -> String {
+    let source = Source { name: family.example.to_string(), text: text.to_string() };
     let input = Input { source, given: None };
     let diags = match LanguageArgs::default().parse(&input, text, false, &|| Ok(Vec::new())) {
-        Ok(Ok(parsed)) if rule.code.starts_with("E13") => verify_strictly(&parsed.module, &Strictness::ALL),
+        Ok(Ok(parsed)) if rule.code.as_str().starts_with("E13") => {
+            verify_strictly(&parsed.module, &Strictness::ALL)
+        }
         Ok(Ok(parsed)) => parsed.warnings,
         Ok(Err(diags)) => diags,
         Err(_) => Vec::new(),
@@ -133,9 +140,10 @@ fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
 /// Returns the table of rules by family: code, name and text.
 pub fn table(color: bool) -> String {
     let (on, off) = bold(color);
-    let width = rules::all().map(|r| r.name.len()).max().unwrap_or(0);
+    let families = rules::families();
+    let width = families.iter().flat_map(|family| family.rules).map(|r| r.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for (title, rules) in FAMILIES.iter().filter(|(_, rules)| !rules.is_empty()) {
+    for Family { title, rules, .. } in families.iter().filter(|family| !family.rules.is_empty()) {
         out.push_str(&format!("{on}{title}{off}\n"));
         for r in *rules {
             out.push_str(&format!("  {}  {:width$}  {}\n", r.code, r.name, r.rule));

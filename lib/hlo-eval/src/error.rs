@@ -1,6 +1,6 @@
 //! The error of an evaluation.
 
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Code, Diag};
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module};
 
@@ -13,7 +13,7 @@ pub struct EvalError {
     /// The message, one line.
     pub message: String,
     /// The stable code of the violated rule, one of [`hlo_ir::rules::code`].
-    pub code: Option<&'static str>,
+    pub code: Option<Code>,
     /// Whether the observer of the evaluation stopped it.
     pub is_stopped: bool,
 }

@@ -40,6 +40,7 @@ mod pipeline;
 mod pipelines;
 mod registry;
 mod rewrites;
+pub mod rules;
 mod run;
 mod simplification;
 pub mod support;

@@ -1,11 +1,11 @@
 //! Runs a pipeline: measures times, checks the module after each pass, and informs an observer.
 
 use crate::pipeline::Step;
+use crate::rules;
 use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites, Schedule};
 use hlo_ir::budget::Budget;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
-use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ fn run_pass(
         }
         if !changed && before.is_some_and(|b| b != print_module(module, &PrintOptions::default())) {
             let what = format!("pass `{}` said that it changed nothing, but it did", info.name);
-            return Err(vec![Diag::error(what).with_code(code::PASS_UNCHANGED)]);
+            return Err(vec![Diag::error(what).with_code(rules::PASS_UNCHANGED)]);
         }
     }
     Ok(changed)
@@ -197,7 +197,7 @@ fn without_schedule(info: &PassInfo, module: &Module) -> Diag {
         "pass `{}` leaves module `{}` as it is: the module has no schedule, by which the pass goes",
         info.name, module.name
     ))
-    .with_code(code::PASS_WITHOUT_SCHEDULE)
+    .with_code(rules::PASS_WITHOUT_SCHEDULE)
     .note("`hlo-memory-scheduler` before it makes one, and so does `hlo-trivial-scheduler`")
 }
 

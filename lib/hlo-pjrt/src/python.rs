@@ -365,7 +365,7 @@ fn diagnostics_error(diags: &[Diag], source: &Source) -> Text {
             (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
         });
         json!({
-            "severity": diag.severity.word(), "message": diag.message, "code": diag.code, "notes": diag.notes,
+            "severity": diag.severity.word(), "message": diag.message, "code": diag.code.map(|code| code.to_string()), "notes": diag.notes,
             "line": place.map(|(line, _)| line), "column": place.map(|(_, column)| column),
         })
     });

@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
             |s: &Suggestion| proto::Suggestion { place: Some(self.place(s.span)), text: s.text.clone() };
         proto::Diagnostic {
             warning: diag.severity == Severity::Warning,
-            code: diag.code.unwrap_or_default().to_string(),
+            code: diag.code.map(|code| code.to_string()).unwrap_or_default(),
             message: diag.message.clone(),
             labels: diag.labels.iter().map(label).collect(),
             notes: diag.notes.clone(),
@@ -168,7 +168,7 @@ fn read_diagnostic(diagnostic: proto::Diagnostic) -> Diag {
     let suggestion = |s: proto::Suggestion| Suggestion { span: span(s.place), text: s.text, part: None };
     Diag {
         severity,
-        code: hlo_ir::rules::find(&diagnostic.code).map(|rule| rule.code),
+        code: diagnostic.code.parse().ok(),
         message: diagnostic.message,
         labels: diagnostic.labels.into_iter().map(label).collect(),
         notes: diagnostic.notes,

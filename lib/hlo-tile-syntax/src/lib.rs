@@ -5,15 +5,15 @@
 pub mod ast;
 mod lines;
 mod parse;
+pub mod rules;
 mod syntax_error;
 
 pub use parse::{is_name, parse, parse_python};
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 /// Returns an error for a text that is not Tile.
 fn syntax(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diag {
-    Diag::error(message).with_code(code::TILE_SYNTAX).at(span, label)
+    Diag::error(message).with_code(rules::TILE_SYNTAX).at(span, label)
 }

@@ -2,9 +2,9 @@
 
 use crate::ast::File;
 use crate::error::error;
+use crate::rules;
 use hlo_builder::Value;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
 /// An argument of a function.
@@ -154,7 +154,7 @@ fn value(text: &str) -> Result<ArgumentValue, Diag> {
         Ok(Shape::Array(shape)) => Ok(ArgumentValue::Tensor(shape)),
         Ok(other) => {
             let message = format!("an argument is an array or a number, found {other}");
-            Err(error(code::TILE_CALL, Span::new(0, text.len()), message, "not an array"))
+            Err(error(rules::TILE_CALL, Span::new(0, text.len()), message, "not an array"))
         }
         Err(errors) => {
             let d = errors.into_iter().next();

@@ -2,6 +2,7 @@
 
 use crate::error::error;
 use crate::poly::{IndexId, IndexNames, Poly, Rational};
+use crate::rules;
 use crate::types::{Kind, promoted};
 use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::contraction::lattice::{Lattice, Overflow};
@@ -9,7 +10,6 @@ use hlo_ir::contraction::{
     Affine, Aggregation, Combination, Constraint, Contraction as Access_, MAX_INDICES, NestError, Repetition,
 };
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 use std::collections::BTreeSet;
 
@@ -111,9 +111,13 @@ impl<'b> Contraction<'b> {
                 self.sizes.len(),
                 self.output.len()
             );
-            let d =
-                error(code::TILE_OUTPUT_RANK, self.target, message, format!("{} indices", self.output.len()))
-                    .and(self.declared, format!("{} dimensions", self.sizes.len()));
+            let d = error(
+                rules::TILE_OUTPUT_RANK,
+                self.target,
+                message,
+                format!("{} indices", self.output.len()),
+            )
+            .and(self.declared, format!("{} dimensions", self.sizes.len()));
             return Err(d.note("a TensorOutput has a size for each index that it is written at: `O = TensorOutput(N)`, `O[n] += …`"));
         }
         for access in &self.operands {
@@ -125,7 +129,7 @@ impl<'b> Contraction<'b> {
                     access.indices.len()
                 );
                 return Err(error(
-                    code::TILE_ACCESS_RANK,
+                    rules::TILE_ACCESS_RANK,
                     access.span,
                     message,
                     format!("expected {rank} indices"),
@@ -140,7 +144,7 @@ impl<'b> Contraction<'b> {
                     self.name, self.sizes, shape.dims
                 );
                 return Err(error(
-                    code::TILE_BROADCAST,
+                    rules::TILE_BROADCAST,
                     *span,
                     message,
                     format!("this has the shape {:?}", shape.dims),
@@ -168,7 +172,7 @@ impl<'b> Contraction<'b> {
             if let Some(id) = poly.indices().find(|id| !used.contains(id)) {
                 let message = format!("index `{}` occurs in constraints only", indices.name_of(id));
                 let label = "it is in no index of a tensor";
-                return Err(error(code::TILE_CONSTRAINT_ONLY, *span, message, label)
+                return Err(error(rules::TILE_CONSTRAINT_ONLY, *span, message, label)
                     .and(self.span, "of this contraction"));
             }
         }
@@ -197,7 +201,7 @@ impl<'b> Contraction<'b> {
         };
         if result.is_pred() && matches!(self.aggregation, Aggregation::Sum | Aggregation::Product) {
             let message = "truth values are added or multiplied";
-            return Err(error(code::TILE_TYPE, self.span, message, "of truth values there is no sum")
+            return Err(error(rules::TILE_TYPE, self.span, message, "of truth values there is no sum")
                 .note("`cast(X, DType.INT32)` makes numbers of them, to count those that are true")
                 .note("`>=` is true where any is, `<=` where all are"));
         }
@@ -282,8 +286,9 @@ impl<'b> Contraction<'b> {
             self.name,
             if self.default.is_some() { "default" } else { "zeros" }
         );
-        let d =
-            Diag::warning(message).with_code(code::TILE_EMPTY).at(self.span, "this contraction does nothing");
+        let d = Diag::warning(message)
+            .with_code(rules::TILE_EMPTY)
+            .at(self.span, "this contraction does nothing");
         warnings.push(d.and(self.declared, "its output"));
         match &self.default {
             Some((default, _)) => *default,
@@ -293,7 +298,7 @@ impl<'b> Contraction<'b> {
 
     fn too_large(&self) -> Diag {
         let message = "the numbers of this contraction's indices are too large";
-        error(code::TILE_SIZE, self.span, message, "its loops can't be computed")
+        error(rules::TILE_SIZE, self.span, message, "its loops can't be computed")
     }
 
     /// Returns the error for indices that do not form a loop nest.
@@ -302,7 +307,7 @@ impl<'b> Contraction<'b> {
             NestError::TooLarge if used.len() > MAX_INDICES => {
                 let message =
                     format!("a contraction has at most {MAX_INDICES} indices, found {}", used.len());
-                error(code::TILE_SIZE, self.span, message, "too many")
+                error(rules::TILE_SIZE, self.span, message, "too many")
             }
             NestError::TooLarge => self.too_large(),
             NestError::Unbounded(coordinates) => {
@@ -314,7 +319,7 @@ impl<'b> Contraction<'b> {
                     .collect();
                 let names = names.into_iter().collect::<Vec<_>>().join(", ");
                 let message = format!("no access and no constraint bounds {names}");
-                error(code::TILE_UNBOUNDED, self.span, message, "they could be arbitrarily large")
+                error(rules::TILE_UNBOUNDED, self.span, message, "they could be arbitrarily large")
                     .note("a constraint such as `j < 2` bounds an index to 0 and 1")
             }
         }
@@ -334,7 +339,7 @@ impl<'b> Contraction<'b> {
             Repetition::Unknown => {
                 let message = format!("`=` may write an element of `{}` more than once", self.name);
                 let label = "it takes too long to tell";
-                Err(error(code::TILE_MULTIPLE_ASSIGN, self.span, message, label)
+                Err(error(rules::TILE_MULTIPLE_ASSIGN, self.span, message, label)
                     .note("if it writes each once, any other aggregation has the same result"))
             }
             Repetition::At([first, second]) => {
@@ -355,7 +360,7 @@ impl<'b> Contraction<'b> {
                     .collect();
                 let message = format!("`=` writes {}[{}] more than once", self.name, element.join(", "));
                 let label = format!("where {}", differing.join(", "));
-                Err(error(code::TILE_MULTIPLE_ASSIGN, self.span, message, label).note(note))
+                Err(error(rules::TILE_MULTIPLE_ASSIGN, self.span, message, label).note(note))
             }
         }
     }
@@ -372,7 +377,7 @@ impl<'b> Contraction<'b> {
             let name = indices.name_of(id);
             let message =
                 format!("index `{name}` is in the output only: `{}` is the same along it", self.name);
-            let d = Diag::warning(message).with_code(code::TILE_OUTPUT_ONLY);
+            let d = Diag::warning(message).with_code(rules::TILE_OUTPUT_ONLY);
             warnings.push(d.at(at.map_or(self.span, |(_, s)| *s), "in no operand"));
         }
     }

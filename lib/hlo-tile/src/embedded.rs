@@ -1,10 +1,10 @@
 //! Support code for the functions that `tile!` generates.
 
 use crate::error::noted;
+use crate::rules;
 use crate::{FunctionArgument, Tile};
 pub use hlo_builder::{Builder, Value};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::panic::Location;
 use std::sync::OnceLock;
 
@@ -48,7 +48,7 @@ impl Text {
             let found = called.results.len();
             <[Value<'b>; N]>::try_from(called.results).map_err(|_| {
                 let message = format!("`{function}` returns {found} tensors, its `return` names {N}");
-                Diag::error(message).with_code(code::TILE_CALL)
+                Diag::error(message).with_code(rules::TILE_CALL)
             })
         });
         match results {

@@ -1,15 +1,10 @@
 //! Errors, each with the code of its rule (`hlo-opt --explain E3010`).
 
 use hlo_ir::Span;
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Code, Diag};
 
 /// Returns an error with a code and a span.
-pub(crate) fn error(
-    code: &'static str,
-    span: Span,
-    message: impl Into<String>,
-    label: impl Into<String>,
-) -> Diag {
+pub(crate) fn error(code: Code, span: Span, message: impl Into<String>, label: impl Into<String>) -> Diag {
     Diag::error(message).with_code(code).at(span, label)
 }
 

@@ -45,7 +45,7 @@ mod value;
 
 pub use argument::{Argument, ArgumentValue, Directive, FunctionArgument};
 pub use evaluate::builtin_names;
-pub use hlo_tile_syntax::{ast, is_name, parse};
+pub use hlo_tile_syntax::{ast, is_name, parse, rules};
 pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};
 

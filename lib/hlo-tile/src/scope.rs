@@ -4,9 +4,9 @@ use crate::ast::{File, Function, Import, Imported, Name};
 use crate::error::{error, noted};
 use crate::evaluate::builtin_names;
 use crate::library::{self, MODULE};
+use crate::rules;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -163,7 +163,7 @@ fn find(name: &str, private: bool) -> Option<FunctionId> {
 /// Returns the error for a function that the library does not contain.
 fn missing(name: &Name) -> Diag {
     let message = format!("the module `{MODULE}` has no function `{}`", name.text);
-    let d = error(code::TILE_NAME, name.span, message, "not a function of the library");
+    let d = error(rules::TILE_NAME, name.span, message, "not a function of the library");
     if builtin_names().any(|n| n == name.text) {
         return d.note(format!("Tile itself has `{}`: it needs no import", name.text));
     }

@@ -5,12 +5,12 @@ use crate::ast::{File, Function, Name};
 use crate::error::error;
 use crate::evaluate::Evaluator;
 use crate::known::Known;
+use crate::rules;
 use crate::scope::{self, FunctionId};
 use crate::types;
 use crate::value::Value;
 use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::diag::{Diag, Severity};
-use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ArrayShape, Module, Shape, Span};
 use hlo_tile_syntax::parse_python;
@@ -79,7 +79,7 @@ impl Tile {
     pub fn warnings(&self) -> Vec<Diag> {
         let warning = |why: &Diag| {
             let message = format!("not read: {}", why.message);
-            Diag { severity: Severity::Warning, message, ..why.clone().with_code(code::TILE_PYTHON) }
+            Diag { severity: Severity::Warning, message, ..why.clone().with_code(rules::TILE_PYTHON) }
         };
         self.file.python.iter().map(warning).collect()
     }
@@ -100,11 +100,11 @@ impl Tile {
         }
         match self.file.functions.as_slice() {
             [function] => Ok(&function.name.text),
-            [] => Err(Diag::error("the file has no function").with_code(code::TILE_CALL)),
+            [] => Err(Diag::error("the file has no function").with_code(rules::TILE_CALL)),
             several => {
                 let names: Vec<&str> = several.iter().map(|f| f.name.text.as_str()).collect();
                 let message = format!("the file has several functions: {}", names.join(", "));
-                Err(Diag::error(message).with_code(code::TILE_CALL).note("name one"))
+                Err(Diag::error(message).with_code(rules::TILE_CALL).note("name one"))
             }
         }
     }
@@ -321,7 +321,7 @@ impl Tile {
             }
             Value::Nothing => {
                 let message = format!("`{}` returns nothing", called.name.text);
-                Err(error(code::TILE_CALL, called.name.span, message, "`return O` is missing"))
+                Err(error(rules::TILE_CALL, called.name.span, message, "`return O` is missing"))
             }
             value => Ok(Results::One(evaluator.tensor(value, returned)?)),
         }
@@ -355,7 +355,7 @@ impl Tile {
             return Err(why.clone());
         }
         found.ok_or_else(|| {
-            let d = Diag::error(format!("the file has no function `{function}`")).with_code(code::TILE_CALL);
+            let d = Diag::error(format!("the file has no function `{function}`")).with_code(rules::TILE_CALL);
             match nearest(function, names()) {
                 Some(meant) => d.note(format!("did you mean `{meant}`?")),
                 None => d.note(format!("it has {}", names().collect::<Vec<_>>().join(", "))),
@@ -384,14 +384,14 @@ fn with_gradients<'b>(
             "gradients are of one tensor of floating-point numbers, `{}` returns another",
             function.name.text
         );
-        return Err(error(code::TILE_TYPE, place, message, "this function")
+        return Err(error(rules::TILE_TYPE, place, message, "this function")
             .note("of several tensors, return the one that is to be differentiated"));
     }
     let mut values = Vec::with_capacity(by.len());
     for name in by {
         let Some((_, value)) = tensors.iter().find(|(n, _)| n == name) else {
             let message = format!("`{}` has no parameter `{name}` that is a tensor", function.name.text);
-            let d = error(code::TILE_CALL, place, message, "this function");
+            let d = error(rules::TILE_CALL, place, message, "this function");
             return Err(match nearest(name, tensors.iter().map(|(n, _)| n.as_str())) {
                 Some(meant) => d.note(format!("did you mean `{meant}`?")),
                 None => d,
@@ -401,7 +401,7 @@ fn with_gradients<'b>(
     }
     let gradients = b.gradients(result, &values);
     if let Some(found) = b.errors().first() {
-        return Err(error(code::TILE_TYPE, place, found.message.clone(), "the gradient of this function"));
+        return Err(error(rules::TILE_TYPE, place, found.message.clone(), "the gradient of this function"));
     }
     for (gradient, name) in gradients.iter().zip(by) {
         gradient.named(&format!("d{name}"));
@@ -413,7 +413,7 @@ fn with_gradients<'b>(
 fn tensor_shape(shape: &ArrayShape, place: Span) -> Result<Shape, Diag> {
     if !types::is_known(shape.element_type) || !shape.is_static() {
         let message = format!("Tile has no tensors such as {shape}");
-        return Err(error(code::TILE_TYPE, place, message, "the argument for this parameter"));
+        return Err(error(rules::TILE_TYPE, place, message, "the argument for this parameter"));
     }
     Ok(ArrayShape::new(shape.element_type, shape.dims.iter().copied()).into())
 }

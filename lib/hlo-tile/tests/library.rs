@@ -1,8 +1,8 @@
 //! Tests the library: its documentation page, and imports.
 
 use hlo_ir::diag::{Diag, Source, render};
-use hlo_ir::rules::code;
 use hlo_ir::{ElementType, Literal};
+use hlo_tile::rules;
 use hlo_tile::{Argument, Specialized, Tile, library};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn imports_are_pythons() {
     let other = "from . import a\nfrom ..b.c import (d as e, g)\nimport nn.parts\ndef f(X):\n  return X\n";
     assert_eq!(computed(other, &x), x);
     // A variable hides a module.
-    assert_eq!(wrong("import nn\ndef f(nn):\n  return nn.cumsum(nn)\n").code, Some(code::TILE_NAME));
+    assert_eq!(wrong("import nn\ndef f(nn):\n  return nn.cumsum(nn)\n").code, Some(rules::TILE_NAME));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn wrong_imports_are_found() {
         ),
     ] {
         let d = Tile::new("user.tile", text).unwrap_err();
-        assert_eq!((d.message.as_str(), d.code), (message, Some(code::TILE_NAME)));
+        assert_eq!((d.message.as_str(), d.code), (message, Some(rules::TILE_NAME)));
         assert!(d.notes[0].contains(note), "{d:?}");
     }
     for (text, message) in [
@@ -128,7 +128,7 @@ fn wrong_imports_are_found() {
     for text in
         ["from nn import\n", "import\n", "from nn import a b\n", "from nn import (a\n", "import nn as\n"]
     {
-        assert_eq!(Tile::new("user.tile", text).unwrap_err().code, Some(code::TILE_SYNTAX), "{text}");
+        assert_eq!(Tile::new("user.tile", text).unwrap_err().code, Some(rules::TILE_SYNTAX), "{text}");
     }
 }
 
@@ -137,7 +137,7 @@ fn what_is_wrong_in_the_library_is_told_at_the_call() {
     let text = "import nn\n\ndef f(X):\n  Y = X + 1\n  return nn.reduce_mean(Y, axis=1)\n";
     let d = wrong(text);
     assert_eq!(d.message, "the tensor has no dimension of that number");
-    assert_eq!(d.code, Some(code::TILE_ASSERTION));
+    assert_eq!(d.code, Some(rules::TILE_ASSERTION));
     let [label] = d.labels.as_slice() else { panic!("{d:?}") };
     assert_eq!(&text[label.span.range()], "nn.reduce_mean(Y, axis=1)");
     assert_eq!(label.message, "in this call of `nn.reduce_mean`");
@@ -154,7 +154,7 @@ fn what_is_wrong_in_the_library_is_told_at_the_call() {
     // A tensor that is only computed inside the called function.
     let text = "import nn\ndef f(X):\n  N = TensorDim()\n  i = TensorIndex()\n  X.bind_dims(N)\n  O = TensorOutput(N, 2)\n  O[i] += X[i]\n  return nn.softmax(O)\n";
     let d = wrong(text);
-    assert_eq!(d.code, Some(code::TILE_OUTPUT_RANK));
+    assert_eq!(d.code, Some(rules::TILE_OUTPUT_RANK));
     assert_eq!(&text[d.labels[0].span.range()], "O[i]");
 
     let d = wrong("import nn\ndef f(X):\n  return nn.softmax(X, axes=1)\n");
@@ -211,25 +211,25 @@ fn lists_and_choices_are_pythons() {
         assert_eq!(wrong(&format!("def f(X):\n  return 0 * X + ({expression})\n")).message, message);
     }
     let d = wrong("def f(X):\n  assert X.rank == 2, 'a matrix, please'\n  return X\n");
-    assert_eq!((d.message.as_str(), d.code), ("a matrix, please", Some(code::TILE_ASSERTION)));
+    assert_eq!((d.message.as_str(), d.code), ("a matrix, please", Some(rules::TILE_ASSERTION)));
     // The values in nested lists count, too. Deeply nested conditionals do not overflow the stack of the
     // parser.
     let grows = "  a = [a] * 100\n".repeat(9);
-    assert_eq!(wrong(&format!("def f(X):\n  a = 1\n{grows}  return X\n")).code, Some(code::TILE_SIZE));
+    assert_eq!(wrong(&format!("def f(X):\n  a = 1\n{grows}  return X\n")).code, Some(rules::TILE_SIZE));
     let deep = "1 if 0 else ".repeat(100_000);
-    assert_eq!(wrong(&format!("def f(X):\n  return {deep} 1\n")).code, Some(code::TILE_SYNTAX));
+    assert_eq!(wrong(&format!("def f(X):\n  return {deep} 1\n")).code, Some(rules::TILE_SYNTAX));
 }
 
 #[test]
 fn einsum_says_what_is_wrong() {
     for (call, rule) in [
-        ("einsum(X, X)", code::TILE_OPERAND),
-        ("einsum('i->j', X)", code::TILE_OPERAND),
-        ("einsum('i,i->i', X)", code::TILE_CALL),
-        ("einsum('ij->i', X)", code::TILE_BIND_RANK),
-        ("einsum('i,i->', X, X + index([4, 4], 0))", code::TILE_BIND_RANK),
-        ("einsum('i,ji->', X, index([2, 3], 0))", code::TILE_BIND_MISMATCH),
-        ("einsum('i->i', x=X)", code::TILE_CALL),
+        ("einsum(X, X)", rules::TILE_OPERAND),
+        ("einsum('i->j', X)", rules::TILE_OPERAND),
+        ("einsum('i,i->i', X)", rules::TILE_CALL),
+        ("einsum('ij->i', X)", rules::TILE_BIND_RANK),
+        ("einsum('i,i->', X, X + index([4, 4], 0))", rules::TILE_BIND_RANK),
+        ("einsum('i,ji->', X, index([2, 3], 0))", rules::TILE_BIND_MISMATCH),
+        ("einsum('i->i', x=X)", rules::TILE_CALL),
     ] {
         assert_eq!(wrong(&format!("def f(X):\n  return {call}\n")).code, Some(rule), "{call}");
     }

@@ -2,7 +2,7 @@
 
 use hlo_ir::ElementType;
 use hlo_ir::diag::Severity;
-use hlo_ir::rules::code;
+use hlo_tile::rules;
 use hlo_tile::{Argument, Tile};
 
 const FILE: &str = "\"\"\"Functions,
@@ -55,7 +55,7 @@ fn functions_of_tile_are_read_and_other_parts_are_warnings() {
         .warnings()
         .iter()
         .map(|d| {
-            assert_eq!((d.severity, d.code), (Severity::Warning, Some(code::TILE_PYTHON)));
+            assert_eq!((d.severity, d.code), (Severity::Warning, Some(rules::TILE_PYTHON)));
             FILE[..d.labels[0].span.start as usize].lines().count()
         })
         .collect();
@@ -70,9 +70,9 @@ fn functions_of_tile_are_read_and_other_parts_are_warnings() {
 #[test]
 fn what_is_not_tile_is_an_error_where_it_is_called() {
     let direct = specialized("product").unwrap_err();
-    assert_eq!(direct.code, Some(code::TILE_SYNTAX));
+    assert_eq!(direct.code, Some(rules::TILE_SYNTAX));
     let within = specialized("flattened").unwrap_err();
-    assert_eq!(within.code, Some(code::TILE_SYNTAX));
+    assert_eq!(within.code, Some(rules::TILE_SYNTAX));
     assert!(within.labels.iter().any(|l| l.message == "in this call of `product`"), "{within:?}");
     // A decorator changes a function, so a decorated function is not Tile.
     assert!(specialized("cached").is_err());
@@ -83,7 +83,7 @@ fn what_is_not_tile_is_an_error_where_it_is_called() {
 #[test]
 fn a_file_without_a_function_of_tile_is_an_error() {
     for text in ["x = 1\n", "class A:\n  pass\n", "def f(A):\n  for a in A:\n    pass\n"] {
-        assert_eq!(Tile::new("file.py", text).unwrap_err().code, Some(code::TILE_SYNTAX), "{text}");
+        assert_eq!(Tile::new("file.py", text).unwrap_err().code, Some(rules::TILE_SYNTAX), "{text}");
     }
     // The file has two functions, of which only one is Tile, so the choice is ambiguous.
     let tile = Tile::new("file.py", "def f(A):\n  return A\n\ndef g(A):\n  while A:\n    pass\n").unwrap();

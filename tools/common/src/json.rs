@@ -78,7 +78,7 @@ impl Text<'_> {
     fn diagnostic(&self, tool: &str, diag: &Diag) -> Value {
         let diag = &diag.focused(&self.source.text);
         let mut object = object(tool, diag.severity.word(), &diag.message);
-        object["code"] = json!(diag.code);
+        object["code"] = json!(diag.code.map(|code| code.to_string()));
         object["uri"] = json!(self.uri);
         let primary = diag.primary();
         if let Some(label) = primary {
@@ -137,7 +137,7 @@ mod tests {
         let source = Source { name: "no-such-file.hlo".into(), text: "/*😀é*/ x\ny".into() };
         let x = source.text.find('x').unwrap();
         let diag = Diag::error("wrong")
-            .with_code("E0101")
+            .with_code(hlo_ir::diag::Code::new("E0101"))
             .at(Span::new(x, x + 1), "here")
             .and(Span::new(x + 2, x + 3), "there")
             .did_you_mean(Span::new(x, x + 1), "z");

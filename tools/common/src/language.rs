@@ -7,10 +7,9 @@ use crate::{Failure, Input};
 use clap::{Args, ValueEnum};
 use hlo_forms::{Form, Opened, Parameter, Program};
 use hlo_ir::diag::{Diag, Source};
-use hlo_ir::rules;
 use hlo_ir::{ArrayShape, Literal, Shape};
 use hlo_parser::Parsed;
-use hlo_tile::{Argument, ArgumentValue, Tile};
+use hlo_tile::{Argument, ArgumentValue, Tile, rules};
 
 /// The language of a text, and the arguments for a Tile or StableHLO function.
 #[derive(Args, Clone, Debug, Default)]
@@ -228,7 +227,7 @@ impl LanguageArgs {
             let exists = tile.functions().iter().any(|f| f.name.text == function);
             let missing = exists && arguments.is_empty();
             let made = made.map_err(|d| match d.code {
-                Some(rules::code::TILE_CALL) if missing => {
+                Some(rules::TILE_CALL) if missing => {
                     d.note("`--arg='f32[2,3]'` gives an argument, or a comment `# tile: A: f32[2,3]` before the function")
                 }
                 _ => d,

@@ -24,6 +24,7 @@ mod output;
 #[cfg(feature = "passes")]
 mod pipeline;
 mod report;
+pub mod rules;
 pub mod safetensors;
 pub mod split;
 pub mod table;

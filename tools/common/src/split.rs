@@ -1,8 +1,8 @@
 //! Splits files with several modules, separated by lines `// -----`.
 
+use crate::rules;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::ops::Range;
 
 /// The separator, on a line by itself.
@@ -22,7 +22,7 @@ pub fn parts(text: &str) -> Result<Vec<Range<usize>>, Vec<Diag>> {
             let span = Span::new(at + indent, at + indent + content.len());
             errors.push(
                 Diag::error("a line that is nearly a separator of modules")
-                    .with_code(code::SEPARATOR)
+                    .with_code(rules::SEPARATOR)
                     .at(span, format!("the separator is `{SEPARATOR}`")),
             );
         }

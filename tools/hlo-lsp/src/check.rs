@@ -6,7 +6,8 @@ use crate::language::Language;
 use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
-use hlo_ir::{Span, floor_char_boundary, rules};
+use hlo_ir::{Span, floor_char_boundary};
+use hlo_tools_common::rules;
 use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
@@ -147,7 +148,7 @@ impl PartDiagnostic {
             }
         }
         diag.notes.iter().for_each(|n| line(n));
-        if let Some(rule) = diag.code.and_then(rules::find) {
+        if let Some((_, rule)) = diag.code.and_then(|code| rules::find(code.as_str())) {
             line(&format!("rule {}: {} (hlo-opt --explain {})", rule.name, rule.rule, rule.code));
         }
         Diagnostic {
@@ -156,7 +157,7 @@ impl PartDiagnostic {
                 Severity::Error => DiagnosticSeverity::ERROR,
                 Severity::Warning => DiagnosticSeverity::WARNING,
             }),
-            code: diag.code.map(|c| NumberOrString::String(c.into())),
+            code: diag.code.map(|c| NumberOrString::String(c.to_string())),
             source: Some(d.language.name().into()),
             message,
             related_information: (with_related && !related.is_empty()).then_some(related),

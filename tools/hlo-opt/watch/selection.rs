@@ -2,8 +2,8 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
+use hlo_passes::rules;
 use hlo_passes::{PIPELINES, Pipeline, find, find_ignoring_case, find_pipeline, pass_of_class, passes};
 use hlo_tools_common::{Failure, Reporter};
 
@@ -60,7 +60,7 @@ impl Selection {
 
 fn unknown(option: &str, name: &str) -> Failure {
     let place = Span::new(0, name.len());
-    let diag = Diag::error(format!("there is no pass `{name}`")).with_code(code::PASS_NAME);
+    let diag = Diag::error(format!("there is no pass `{name}`")).with_code(rules::PASS_NAME);
     let diag = diag.at(place, "not the name of a pass");
     let names = passes().into_iter().map(|p| p.name).chain(PIPELINES.iter().map(|p| p.name)).chain(["all"]);
     let diag = match pass_of_class(name).or_else(|| nearest(name, names)) {

@@ -3,12 +3,14 @@
 //! Errors of other modules carry data and are converted to a [`Diag`]. Only this module renders them.
 //! Messages may quote any part of the text, so this module shortens them.
 
+mod code;
 mod excerpt;
 mod part;
 pub(crate) mod shorten;
 pub(crate) mod span;
 pub mod suggest;
 
+pub use crate::diag::code::{Code, NotACode};
 use crate::diag::excerpt::{Excerpt, printable};
 pub use crate::diag::part::Part;
 use crate::diag::shorten::brief;
@@ -81,7 +83,7 @@ pub struct Diag {
     /// The severity.
     pub severity: Severity,
     /// A stable code such as `E0123`.
-    pub code: Option<&'static str>,
+    pub code: Option<Code>,
     /// One line: the expected and the found value.
     pub message: String,
     /// The locations.
@@ -123,7 +125,7 @@ impl Diag {
 
     /// Returns the diagnostic with a code.
     #[must_use]
-    pub fn with_code(mut self, code: &'static str) -> Self {
+    pub fn with_code(mut self, code: Code) -> Self {
         self.code = Some(code);
         self
     }
@@ -222,7 +224,7 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     };
     let mut d = Diagnostic::new(severity).with_message(printable(&diag.message));
     if let Some(code) = diag.code {
-        d = d.with_code(code);
+        d = d.with_code(code.as_str());
     }
     let ranges: Vec<_> = diag.labels.iter().map(|l| clamp(l.span, &source.text)).collect();
     let name = printable(&source.name);

@@ -2,6 +2,7 @@
 
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
+use crate::diag::Code;
 use crate::opcode::Types;
 use crate::rules::code;
 use crate::types::precision::wider;
@@ -105,7 +106,7 @@ impl<'a> Context<'a> {
 /// Checks of operands.
 impl<'a> Context<'a> {
     /// Creates a violation whose message starts with the name of the opcode.
-    pub(crate) fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Violation {
+    pub(crate) fn error(&self, code: Code, message: impl std::fmt::Display) -> Violation {
         Violation::new(code, format!("`{}` {message}", self.opcode))
     }
 

@@ -3,6 +3,7 @@
 use super::context::{Callee, Context, one_or_tuple};
 use super::dim::dims;
 use super::violation::{Place, Violation};
+use crate::diag::Code;
 use crate::{ArrayShape, ComputationId, ElementType, InstrId, Shape};
 
 /// The rules for one attribute that names a computation.
@@ -11,9 +12,9 @@ pub(super) struct Contract {
     /// The name of the attribute.
     pub(super) attribute: &'static str,
     /// The code of the rule for the parameters of the computation.
-    pub(super) parameters: &'static str,
+    pub(super) parameters: Code,
     /// The code of the rule for the root of the computation.
-    pub(super) result: &'static str,
+    pub(super) result: Code,
 }
 
 /// Maximum number of mismatched parameters that a report shows.
@@ -121,7 +122,7 @@ impl Context<'_> {
     /// parameters are shown.
     pub(super) fn parameter_count(
         &self,
-        code: &'static str,
+        code: Code,
         attribute: &'static str,
         c: ComputationId,
         callee: &Callee,
@@ -187,12 +188,7 @@ impl Context<'_> {
     }
 
     /// Creates a violation of the rule `code` by operand `i`, with that operand as the other side.
-    pub(super) fn operand_error(
-        &self,
-        code: &'static str,
-        i: usize,
-        message: impl std::fmt::Display,
-    ) -> Violation {
+    pub(super) fn operand_error(&self, code: Code, i: usize, message: impl std::fmt::Display) -> Violation {
         let violation = self.error(code, message);
         match self.operands.get(i) {
             Some(shape) => violation.with(Place::Operand(i), format!("this is {shape}")),

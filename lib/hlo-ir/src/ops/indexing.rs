@@ -6,6 +6,7 @@ use super::data_movement::keeps_type;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{DimensionAttrs, DynamicSliceAttrs, GatherAttrs, ScatterAttrs};
+use crate::diag::Code;
 use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Dims, ElementType, Shape};
@@ -276,7 +277,7 @@ fn check_updates(
     let first_update = cx.operands.len() / 2 + 1;
     let updates = cx.array(first_update)?;
     cx.check_len("update_window_dims", attrs.update_window_dims.len(), kept.len())?;
-    let wrong = |code: &'static str, message: String| {
+    let wrong = |code: Code, message: String| {
         cx.error(code, message).with(Place::Operand(first_update), format!("this is {updates}"))
     };
     let rank = kept.len() + batch.len();

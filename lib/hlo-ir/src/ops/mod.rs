@@ -30,6 +30,7 @@ mod tests;
 mod violation;
 mod window;
 
+use crate::diag::Code;
 use crate::rules::code;
 use crate::{Module, Op, Shape};
 pub(crate) use asynchronous::{is_part, whole_state};
@@ -46,7 +47,7 @@ pub(crate) use violation::{Place, Rule, Violation};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeError {
     /// The code of the violated rule, from the table [`crate::rules`].
-    pub code: &'static str,
+    pub code: Code,
     /// The expected and the found value, in words.
     pub message: String,
 }

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
 use super::violation::{Place, Rule, Violation};
 use crate::attr::{DotAttrs, ProductNumbers, RaggedDotAttrs};
+use crate::diag::Code;
 use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, FloatFormat};
@@ -100,7 +101,7 @@ fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], V
 }
 
 /// Checks that corresponding dimensions of two lists have the same sizes.
-fn same_sizes(cx: &Context<'_>, code: &'static str, what: &str, lists: [&[i64]; 2]) -> Result<(), Violation> {
+fn same_sizes(cx: &Context<'_>, code: Code, what: &str, lists: [&[i64]; 2]) -> Result<(), Violation> {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     for (&a, &b) in lists[0].iter().zip(lists[1]) {
         let (m, n) = (dim(lhs, a), dim(rhs, b));

@@ -1,7 +1,7 @@
 //! Violations: the errors that rules report.
 
-use crate::diag::Part;
 use crate::diag::shorten::brief;
+use crate::diag::{Code, Part};
 use crate::{InstrId, Shape};
 
 /// The other side of a mismatch, for example the operand that disagrees with an attribute.
@@ -17,7 +17,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     /// The code of the rule.
-    pub(crate) code: &'static str,
+    pub(crate) code: Code,
     /// The expected and the found value, in words.
     pub(crate) message: String,
     /// The part of the instruction that violates the rule.
@@ -30,7 +30,7 @@ pub(crate) struct Violation {
 
 impl Violation {
     /// Creates a violation of the rule `code`.
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: brief(message.into()), part: Part::Head, others: Vec::new(), shape: None }
     }
 

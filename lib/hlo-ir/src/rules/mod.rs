@@ -20,27 +20,34 @@
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
 //! | `E13xx` | additional requirements of `hlo-opt --verify=…` |
-//! | `E20xx` | pipelines and command lines |
 //! | `E40xx` | the machine that a program runs on |
-//! | `E30xx`, `W30xx` | Tile, another language: errors and warnings about its files |
 //! | `W00xx` | the text: accepted, but probably not as intended |
-//! | `W20xx` | pipelines: passes that have no effect because information is missing |
+//!
+//! Other crates declare rules of their own with [`rules!`](crate::rules!):
+//!
+//! | codes | rules of |
+//! |---|---|
+//! | `E200x`, `E201x`, `W20xx` | pipelines and passes (`hlo_passes::rules`) |
+//! | `E202x` | files with several modules (`hlo_tools_common::rules`) |
+//! | `E30xx`, `W30xx` | Tile, another language (`hlo_tile::rules`) |
 //!
 //! A code is never reused for another rule.
+
+use crate::diag::Code;
 
 /// An entry of the table of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
     /// The stable code, such as `E0123`, or `W0001` for a warning.
-    pub code: &'static str,
+    pub code: Code,
     /// A short unique name in kebab case.
     pub name: &'static str,
     /// The rule in one sentence.
     pub rule: &'static str,
     /// The reason for the rule, or an explanation of its terms.
     pub why: &'static str,
-    /// A module that violates only this rule, or a Tile file ([`RuleInfo::is_of_tile`]). `None` if text
-    /// cannot violate the rule: the parser does not produce such a module, but a program that builds one can.
+    /// A file that violates only this rule. `None` if text cannot violate the rule: the parser does not produce such a
+    /// module, but a program that builds one can.
     pub example: Option<&'static str>,
     /// The fix for the example.
     pub fix: &'static str,
@@ -48,15 +55,27 @@ pub struct RuleInfo {
     pub section: &'static str,
 }
 
-impl RuleInfo {
-    /// Returns whether this is a rule of Tile. Its example is then a Tile file, and `hlo_tile` reports it.
-    pub fn is_of_tile(&self) -> bool {
-        self.code[1..].starts_with("30")
+/// The rules of one subject, in the order of their codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The title of the family.
+    pub title: &'static str,
+    /// The name of a file with an example of a rule. Its extension determines the language.
+    pub example: &'static str,
+    /// The rules.
+    pub rules: &'static [RuleInfo],
+}
+
+impl Family {
+    /// Finds a rule by its code, in any case, or by its name.
+    pub fn find(&self, text: &str) -> Option<&'static RuleInfo> {
+        self.rules.iter().find(|r| r.code.as_str().eq_ignore_ascii_case(text) || r.name == text)
     }
 }
 
-/// Declares the rules of a family: a constant for each code, and the family's part of the table. Entries must
-/// be in the order of their codes.
+/// Declares the rules of a [`Family`]: a constant for each code, and `TABLE`, the list of the rules. Entries must be in
+/// the order of their codes.
+#[macro_export]
 macro_rules! rules {
     ($($constant:ident = $code:literal $name:literal {
         rule: $rule:literal,
@@ -67,12 +86,12 @@ macro_rules! rules {
     })*) => {
         $(
             #[doc = $rule]
-            pub const $constant: &str = $code;
+            pub const $constant: $crate::diag::Code = $crate::diag::Code::new($code);
         )*
 
-        /// The family's part of the table.
-        pub(in crate::rules) const TABLE: &[$crate::rules::RuleInfo] = &[$($crate::rules::RuleInfo {
-            code: $code,
+        /// The rules of the family.
+        pub(crate) const TABLE: &[$crate::rules::RuleInfo] = &[$($crate::rules::RuleInfo {
+            code: $constant,
             name: $name,
             rule: $rule,
             why: $why,
@@ -98,8 +117,6 @@ mod module;
 mod reduction;
 mod strict;
 mod syntax;
-mod tile;
-mod tools;
 mod warnings;
 
 /// The codes by name, for the checks that report them.
@@ -108,40 +125,38 @@ pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
         header::*, indexing::*, linear_algebra::*, machine::*, module::*, reduction::*, strict::*, syntax::*,
-        tile::*, tools::*, warnings::*,
+        warnings::*,
     };
 }
 
-/// The table by family: a title, and the rules in the order of their codes.
-pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
-    ("Text", syntax::TABLE),
-    ("Modules and computations", module::TABLE),
-    ("Instructions of every opcode", common::TABLE),
-    ("Structural and elementwise opcodes", elementwise::TABLE),
-    ("Data movement", data_movement::TABLE),
-    ("Indexing", indexing::TABLE),
-    ("Reductions and sorting", reduction::TABLE),
-    ("Linear algebra, normalisation, random numbers", linear_algebra::TABLE),
-    ("Control", control::TABLE),
-    ("Effects", effects::TABLE),
-    ("Collectives", collective::TABLE),
-    ("Device groups and channels", devices::TABLE),
-    ("Shardings, aliasing, header", header::TABLE),
-    ("What `--verify` asks for", strict::TABLE),
-    ("Pipelines and command lines", tools::TABLE),
-    ("Tile", tile::TABLE),
-    ("The machine", machine::TABLE),
-    ("Warnings", warnings::TABLE),
-];
-
-/// Returns every rule, in the order of the codes.
-pub fn all() -> impl Iterator<Item = &'static RuleInfo> {
-    FAMILIES.iter().flat_map(|(_, rules)| *rules)
+/// Returns a family whose examples are modules.
+const fn family(title: &'static str, rules: &'static [RuleInfo]) -> Family {
+    Family { title, example: "example.hlo", rules }
 }
 
-/// Finds a rule by its name or its code, in any case.
-pub fn find(text: &str) -> Option<&'static RuleInfo> {
-    all().find(|r| r.code.eq_ignore_ascii_case(text) || r.name == text)
+/// The families of this crate, in the order of their codes.
+pub const FAMILIES: &[Family] = &[
+    family("Text", syntax::TABLE),
+    family("Modules and computations", module::TABLE),
+    family("Instructions of every opcode", common::TABLE),
+    family("Structural and elementwise opcodes", elementwise::TABLE),
+    family("Data movement", data_movement::TABLE),
+    family("Indexing", indexing::TABLE),
+    family("Reductions and sorting", reduction::TABLE),
+    family("Linear algebra, normalisation, random numbers", linear_algebra::TABLE),
+    family("Control", control::TABLE),
+    family("Effects", effects::TABLE),
+    family("Collectives", collective::TABLE),
+    family("Device groups and channels", devices::TABLE),
+    family("Shardings, aliasing, header", header::TABLE),
+    family("Requirements of `--verify`", strict::TABLE),
+    family("The machine", machine::TABLE),
+    family("Warnings", warnings::TABLE),
+];
+
+/// Returns the rules of this crate, in the order of the codes.
+pub fn all() -> impl Iterator<Item = &'static RuleInfo> {
+    FAMILIES.iter().flat_map(|family| family.rules)
 }
 
 #[cfg(test)]
@@ -151,7 +166,7 @@ mod tests {
 
     #[test]
     fn codes_are_sorted_and_unique() {
-        let codes: Vec<&str> = all().map(|r| r.code).collect();
+        let codes: Vec<Code> = all().map(|r| r.code).collect();
         assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
     }
 
@@ -165,17 +180,9 @@ mod tests {
                 "{}",
                 r.name
             );
-            assert!(r.code.len() == 5 && r.code.starts_with(['E', 'W']), "{}", r.code);
             for text in [r.rule, r.why, r.fix, r.section] {
                 assert!(!text.is_empty() && !text.contains('\n'), "{}: `{text}`", r.code);
             }
         }
-    }
-
-    #[test]
-    fn found_by_code_and_name() {
-        assert_eq!(find("e0301").map(|r| r.name), Some("operand-count"));
-        assert_eq!(find("operand-count").map(|r| r.code), Some(code::ARITY));
-        assert_eq!(find("E0000"), None);
     }
 }

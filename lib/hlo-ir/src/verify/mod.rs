@@ -29,7 +29,7 @@ mod transfers;
 mod verified;
 mod warnings;
 
-use crate::diag::{Diag, Label, Part, Suggestion};
+use crate::diag::{Code, Diag, Label, Part, Suggestion};
 use crate::ops::{self, Place, Signatures, Violation, shape_error};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Instruction, Module, Op, Shape, SourceFrames, Span};
@@ -100,14 +100,14 @@ impl<'a> Verifier<'a> {
     }
 
     /// Reports a violation at an instruction.
-    fn report(&mut self, code: &'static str, at: InstrId, message: String) -> &mut Diag {
+    fn report(&mut self, code: Code, at: InstrId, message: String) -> &mut Diag {
         self.report_part(code, at, Part::Head, message)
     }
 
     /// Reports a violation by the attribute `name` of an instruction.
     fn report_attribute(
         &mut self,
-        code: &'static str,
+        code: Code,
         at: InstrId,
         name: &'static str,
         message: String,
@@ -116,7 +116,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Reports a violation by a part of an instruction.
-    fn report_part(&mut self, code: &'static str, at: InstrId, part: Part, message: String) -> &mut Diag {
+    fn report_part(&mut self, code: Code, at: InstrId, part: Part, message: String) -> &mut Diag {
         let instruction = &self.module[at];
         let place = format!("`{}` in `{}`", instruction.name, self.module[instruction.parent].name);
         let span = self.module.span(at);
@@ -133,20 +133,14 @@ impl<'a> Verifier<'a> {
     }
 
     /// Reports a violation by the header's attribute `name`.
-    fn report_header(&mut self, code: &'static str, name: &str, message: String) -> &mut Diag {
+    fn report_header(&mut self, code: Code, name: &str, message: String) -> &mut Diag {
         let span = self.module.header_span(name);
         let diag = Diag::error(message).with_code(code);
         self.push(if span.is_empty() { diag } else { diag.at(span, "in the header") })
     }
 
     /// Reports a violation at an instruction by the header's attribute `name`.
-    fn report_by_header(
-        &mut self,
-        code: &'static str,
-        at: InstrId,
-        name: &str,
-        message: String,
-    ) -> &mut Diag {
+    fn report_by_header(&mut self, code: Code, at: InstrId, name: &str, message: String) -> &mut Diag {
         let span = self.module.header_span(name);
         let diag = self.report(code, at, message);
         if !span.is_empty() {
@@ -156,7 +150,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Reports a violation that does not belong to an instruction.
-    fn report_module(&mut self, code: &'static str, message: String) -> &mut Diag {
+    fn report_module(&mut self, code: Code, message: String) -> &mut Diag {
         self.push(Diag::error(message).with_code(code))
     }
 

@@ -14,12 +14,12 @@
 //! `keep-calls`, so do computations that only `call` instructions name. With `max-growth`, computations stay
 //! shared if copies would make the module much larger.
 
+use crate::rules;
 use crate::support::clone::{clone_computation, set_callee};
 use crate::support::growth::Growth;
 use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
@@ -261,7 +261,7 @@ fn too_large(module: &Module, site: InstrId, limit: u64) -> Diag {
     Diag::error(format!(
         "with a copy of each computation for each caller the module has more than {limit} instructions"
     ))
-    .with_code(code::CALL_GRAPH_SIZE)
+    .with_code(rules::CALL_GRAPH_SIZE)
     .at(module.span(site), "copying stopped at this call")
     .note("`flatten-call-graph{max-instructions=N}` sets the limit")
 }

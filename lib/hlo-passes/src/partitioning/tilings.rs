@@ -1,8 +1,8 @@
 //! The annotated shardings of instructions, in normal form.
 
+use crate::rules;
 use hlo_ir::attr::TileAssignment;
 use hlo_ir::diag::{Diag, Part};
-use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module};
 
 /// Returns the tile assignment of each leaf of an instruction's sharding. Tokens, and leaves without a
@@ -18,7 +18,7 @@ pub(super) fn tilings(
 /// Returns the error about a sharding that cannot be followed.
 pub(super) fn invalid_sharding(module: &Module, id: InstrId, why: &str) -> Diag {
     let message = format!("the sharding of `{}` can't be followed: {why}", module[id].name);
-    Diag::error(message).with_code(code::SHARDING_DEVICES).at_instruction(
+    Diag::error(message).with_code(rules::SHARDING_DEVICES).at_instruction(
         module.span(id),
         Part::Attribute("sharding"),
         why,

@@ -18,10 +18,10 @@ mod parse;
 pub use classes::{XLA_CLASSES, pass_of_class};
 pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
+use crate::rules;
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
 use files::{NoFiles, Reading};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::fmt;
 
 /// A parsed pipeline. [`Pipeline::run`] runs it.
@@ -96,7 +96,7 @@ impl Pipeline {
     /// # Errors
     /// The errors of [`Pipeline::parse`], and a text or count that is too large.
     pub fn parse_bounded(text: &str) -> Result<Self, Diag> {
-        let refused = |what: String| Diag::error(what).with_code(code::PASS_OPTION_VALUE);
+        let refused = |what: String| Diag::error(what).with_code(rules::PASS_OPTION_VALUE);
         let length = text.len();
         if length > MAX_BOUNDED_TEXT {
             return Err(refused(format!(

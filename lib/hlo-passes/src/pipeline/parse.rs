@@ -6,11 +6,11 @@ use super::files::{NoFiles, Reading};
 use super::{FIX_OPTIONS, MAX_NESTING, Step};
 use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_ignoring_case};
 use crate::registry;
+use crate::rules;
 use crate::{OptionInfo, OptionValue, Options, PassInfo, PipelineInfo};
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
 use hlo_ir::diag::{Diag, Label};
-use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -76,7 +76,7 @@ fn syntax_error(expected: &str, text: &str, at: usize) -> Diag {
 }
 
 fn unreadable(span: Span, label: impl Into<String>) -> Diag {
-    Diag::error("a pipeline that can't be read").with_code(code::PIPELINE).at(span, label.into())
+    Diag::error("a pipeline that can't be read").with_code(rules::PIPELINE).at(span, label.into())
 }
 
 fn span(pair: &Pair<'_, Rule>) -> Span {
@@ -117,7 +117,7 @@ fn list<'a>(
                 match step {
                     Ok(step) => steps.push(step),
                     // Continue, because later names may be wrong too.
-                    Err(d) if d.code == Some(code::PASS_NAME) => {
+                    Err(d) if d.code == Some(rules::PASS_NAME) => {
                         unknown = Some(unknown.map_or(d.clone(), |first| both(first, d)));
                     }
                     Err(d) => return Err(unknown.unwrap_or(d)),
@@ -147,7 +147,7 @@ fn file(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
     let (path, _) = word(at_path.into_inner().next());
     options(parts.next(), &format!("@{path}"), &[])?;
     let deeper = inside(depth, place)?;
-    let failed = |message: String| Diag::error(message).with_code(code::PIPELINE).at(place, "");
+    let failed = |message: String| Diag::error(message).with_code(rules::PIPELINE).at(place, "");
     let file = reading.open(path).map_err(failed)?;
     let steps = steps(&file.text, deeper, reading);
     reading.close();
@@ -176,7 +176,7 @@ fn fix<'a>(
         let d = unknown_pass(name, at);
         let d = d.note("passes run on the whole module; only `fix(…)` has passes in parentheses");
         return Err(match list(pairs, inside(depth, place)?, Some(place), reading) {
-            Err(inner) if inner.code == Some(code::PASS_NAME) => both(d, inner),
+            Err(inner) if inner.code == Some(rules::PASS_NAME) => both(d, inner),
             _ => d,
         });
     }
@@ -186,7 +186,7 @@ fn fix<'a>(
     let limit = options.count("limit");
     if limit == 0 {
         return Err(Diag::error("`fix` repeats its passes at least once, found a `limit` of 0")
-            .with_code(code::PASS_OPTION_VALUE)
+            .with_code(rules::PASS_OPTION_VALUE)
             .at(braces, "nothing would run"));
     }
     let steps = list(pairs, inside(depth, place)?, Some(place), reading)?;
@@ -222,7 +222,7 @@ fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
         // This is a defect in the list of named pipelines. The user did not write that text, so the error
         // does not point into it.
         Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
-            .with_code(code::PIPELINE)
+            .with_code(rules::PIPELINE)
             .at(place, "")
     })?;
     Ok(Step::Named { info, steps: inner })
@@ -235,7 +235,7 @@ fn word(pair: Option<Pair<'_, Rule>>) -> (&str, Span) {
 
 fn unknown_pass(name: &str, place: Span) -> Diag {
     Diag::error(format!("there is no pass `{name}`"))
-        .with_code(code::PASS_NAME)
+        .with_code(rules::PASS_NAME)
         .at(place, "not the name of a pass")
 }
 
@@ -270,7 +270,7 @@ fn options(
         let mut parts = option.into_inner();
         let (name, place) = word(parts.next());
         let Some(info) = infos.iter().find(|o| o.name == name) else {
-            let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code(code::PASS_OPTION);
+            let d = Diag::error(format!("`{pass}` has no option `{name}`")).with_code(rules::PASS_OPTION);
             let d = d.at(place, "not an option of this pass");
             return Err(if infos.is_empty() {
                 d.note(format!("`{pass}` has no options"))
@@ -279,7 +279,8 @@ fn options(
             });
         };
         if seen.contains(&name) {
-            let d = Diag::error(format!("option `{name}` is given twice")).with_code(code::PASS_OPTION_TWICE);
+            let d =
+                Diag::error(format!("option `{name}` is given twice")).with_code(rules::PASS_OPTION_TWICE);
             return Err(d.at(place, "given before"));
         }
         seen.push(name);
@@ -314,7 +315,7 @@ fn value(info: &OptionInfo, written: Option<Pair<'_, Rule>>, name: Span) -> Resu
     };
     value.ok_or_else(|| {
         Diag::error(format!("`{text}` is no value for `{}`", info.name))
-            .with_code(code::PASS_OPTION_VALUE)
+            .with_code(rules::PASS_OPTION_VALUE)
             .at(place, format!("expected {expected}"))
     })
 }

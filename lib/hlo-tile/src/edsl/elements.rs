@@ -3,10 +3,10 @@
 use super::index::{IndexList, Names};
 use crate::contraction::Access;
 use crate::poly::Poly;
+use crate::rules;
 use hlo_builder::Value;
 use hlo_ir::contraction::Combination;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, Shape, Span};
 use std::ops::{Add, Mul};
 
@@ -55,7 +55,7 @@ impl<'b> Tensor<'b> for Value<'b> {
         let mut sizes = [1; N];
         if shape.rank() != N {
             let message = format!("{N} dimensions are bound, the tensor has {}: {shape}", shape.rank());
-            self.builder().reject(Diag::error(message).with_code(code::TILE_BIND_RANK));
+            self.builder().reject(Diag::error(message).with_code(rules::TILE_BIND_RANK));
             return sizes;
         }
         sizes.copy_from_slice(&shape.dims);
@@ -64,7 +64,7 @@ impl<'b> Tensor<'b> for Value<'b> {
                 let expected = expected.unwrap_or_default();
                 let message =
                     format!("dimension {number} of {shape} is {size}, and is bound to a size of {expected}");
-                self.builder().reject(Diag::error(message).with_code(code::TILE_BIND_MISMATCH));
+                self.builder().reject(Diag::error(message).with_code(rules::TILE_BIND_MISMATCH));
             }
         }
         sizes

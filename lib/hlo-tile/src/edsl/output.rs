@@ -3,12 +3,12 @@
 use super::elements::{Elements, array};
 use super::index::{Constraint, IndexExpression, IndexList};
 use crate::contraction::{Contraction, contract};
+use crate::rules;
 use crate::types::is_known;
 use hlo_builder::{Builder, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::ops::{AddAssign, Index, IndexMut, MulAssign};
 use std::panic::Location;
 
@@ -162,15 +162,17 @@ impl<'b> TensorOutput<'b> {
 
     fn check(&self, written: Option<&WrittenElements<'b>>) -> Result<(), Diag> {
         if written.is_none() {
-            return Err(Diag::error("the TensorOutput is never written").with_code(code::TILE_NO_CONTRACTION));
+            return Err(
+                Diag::error("the TensorOutput is never written").with_code(rules::TILE_NO_CONTRACTION)
+            );
         }
         if let Some(again) = self.target.again {
             let message = format!("the TensorOutput is written twice, at {again} once more");
-            return Err(Diag::error(message).with_code(code::TILE_REASSIGNMENT));
+            return Err(Diag::error(message).with_code(rules::TILE_REASSIGNMENT));
         }
         if let Some(size) = self.sizes.iter().find(|size| **size <= 0) {
             let message = format!("a dimension of the TensorOutput is {size}, sizes must be positive");
-            return Err(Diag::error(message).with_code(code::TILE_SIZE));
+            return Err(Diag::error(message).with_code(rules::TILE_SIZE));
         }
         Ok(())
     }
@@ -178,7 +180,7 @@ impl<'b> TensorOutput<'b> {
     fn contract(self, written: Option<WrittenElements<'b>>) -> Result<(Value<'b>, Vec<Diag>), Diag> {
         let too_large = || {
             let message = "a number of an index is too large, or an index is divided by 0";
-            Diag::error(message).with_code(code::TILE_SIZE)
+            Diag::error(message).with_code(rules::TILE_SIZE)
         };
         let Some(written) = written else { return Err(too_large()) };
         let span = Span::default();
@@ -193,14 +195,14 @@ impl<'b> TensorOutput<'b> {
         if let Some(value) = tensors.into_iter().find(|v| array(*v).is_none()) {
             return match value.shape() {
                 Ok(shape) => Err(Diag::error(format!("a contraction reads arrays, found {shape}"))
-                    .with_code(code::TILE_OPERAND)),
+                    .with_code(rules::TILE_OPERAND)),
                 Err(_) => Ok((value, Vec::new())),
             };
         }
         let types = operands.iter().map(|o| o.value).chain(self.default).filter_map(array);
         if let Some(shape) = types.into_iter().find(|shape| !is_known(shape.element_type)) {
             let message = format!("Tile has no tensors such as {shape}");
-            return Err(Diag::error(message).with_code(code::TILE_TYPE));
+            return Err(Diag::error(message).with_code(rules::TILE_TYPE));
         }
         let contraction = Contraction {
             name: "the TensorOutput".into(),

@@ -6,11 +6,11 @@ use crate::ast::{Binary, Unary};
 use crate::elementwise::Function;
 use crate::error::error;
 use crate::poly::Rational;
+use crate::rules;
 use crate::value::Value;
 use hlo_ir::Span;
 use hlo_ir::contraction::Combination;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use num_traits::Zero;
 
 /// A value and its span.
@@ -55,7 +55,7 @@ impl<'b> Evaluator<'b, '_> {
                     Unary::Invert => Function::BitNot,
                     _ => {
                         let message = "a tensor has no single truth value";
-                        return Err(error(code::TILE_OPERAND, span, message, "this is a tensor")
+                        return Err(error(rules::TILE_OPERAND, span, message, "this is a tensor")
                             .note("`logical_not(A)` is that of each element"));
                     }
                 };
@@ -87,7 +87,7 @@ impl<'b> Evaluator<'b, '_> {
         if either(|v| matches!(v, Value::Tensor(_) | Value::Output(_))) {
             let Some(function) = Function::of_operator(operator) else {
                 let message = format!("`{}` is not an operation on tensors", operator.text());
-                return Err(error(code::TILE_OPERAND, span, message, "not an elementwise operation")
+                return Err(error(rules::TILE_OPERAND, span, message, "not an elementwise operation")
                     .note("`logical_and(A, B)`, `logical_or(A, B)` are those of truth values"));
             };
             return self.elementwise(function, &[left, right], span);
@@ -140,14 +140,14 @@ impl<'b> Evaluator<'b, '_> {
                 (Some(factor), None) => b.times(factor),
                 (None, None) => {
                     let message = "the product of two indices is not affine";
-                    return Err(error(code::TILE_NON_AFFINE, span, message, "an index times an index")
+                    return Err(error(rules::TILE_NON_AFFINE, span, message, "an index times an index")
                         .note("an index has whole numbers and dimensions as its factors"));
                 }
             },
             Binary::FloorDivide => match b.as_constant() {
                 Some(divisor) if divisor.is_zero() => {
                     return Err(error(
-                        code::TILE_NON_AFFINE,
+                        rules::TILE_NON_AFFINE,
                         at_right,
                         "an index is divided by 0",
                         "this is 0",
@@ -156,12 +156,12 @@ impl<'b> Evaluator<'b, '_> {
                 Some(divisor) => a.times(divisor.recip()),
                 None => {
                     let message = "an index is the divisor";
-                    return Err(error(code::TILE_NON_AFFINE, at_right, message, "not a whole number"));
+                    return Err(error(rules::TILE_NON_AFFINE, at_right, message, "not a whole number"));
                 }
             },
             other => {
                 let message = format!("indices have no operator `{}`", other.text());
-                return Err(error(code::TILE_NON_AFFINE, span, message, "not affine")
+                return Err(error(rules::TILE_NON_AFFINE, span, message, "not affine")
                     .note("they have `+`, `-`, `*` and `//` by whole numbers; `//` leaves out what is not divisible"));
             }
         };
@@ -201,7 +201,12 @@ impl<'b> Evaluator<'b, '_> {
         let result = match (a, b) {
             (Number::Integer(a), Number::Integer(b)) if operator != Binary::Divide => {
                 if b == 0 && matches!(operator, Binary::FloorDivide | Binary::Modulo) {
-                    return Err(error(code::TILE_OPERAND, at_right, "a number is divided by 0", "this is 0"));
+                    return Err(error(
+                        rules::TILE_OPERAND,
+                        at_right,
+                        "a number is divided by 0",
+                        "this is 0",
+                    ));
                 }
                 integers(operator, a, b)
             }
@@ -209,7 +214,7 @@ impl<'b> Evaluator<'b, '_> {
         };
         result.ok_or_else(|| {
             let message = format!("`{}` of these numbers has no value that fits", operator.text());
-            error(code::TILE_OPERAND, span, message, "not a number of 64 bits")
+            error(rules::TILE_OPERAND, span, message, "not a number of 64 bits")
         })
     }
 
@@ -339,17 +344,17 @@ fn combined<'b>(
 fn not_element(span: Span, found: &Value<'_>) -> Diag {
     let found = found.describe();
     let message = format!("an element of a tensor is combined with {found}");
-    error(code::TILE_COMBINATION, span, message, "an element of a tensor is expected").note(ONE_LINE)
+    error(rules::TILE_COMBINATION, span, message, "an element of a tensor is expected").note(ONE_LINE)
 }
 
 fn not_combined(span: Span, what: impl std::fmt::Display) -> Diag {
     let message = format!("a contraction does not take {what}");
-    error(code::TILE_COMBINATION, span, message, "not a combination").note(ONE_LINE)
+    error(rules::TILE_COMBINATION, span, message, "not a combination").note(ONE_LINE)
 }
 
 /// Returns the error for a comparison that is not a constraint.
 fn bad_constraint(span: Span, message: impl Into<String>) -> Diag {
-    error(code::TILE_CONSTRAINT, span, message, "not a constraint")
+    error(rules::TILE_CONSTRAINT, span, message, "not a constraint")
         .note(
             "a constraint is `index < bound`, the bound of dimensions and numbers, and includes `0 <= index`",
         )

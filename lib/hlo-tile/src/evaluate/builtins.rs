@@ -9,11 +9,11 @@ use crate::ast::{Argument, Expr, ExprKind};
 use crate::elementwise::Function;
 use crate::error::error;
 use crate::poly::Poly;
+use crate::rules;
 use crate::scope;
 use crate::value::{Dim, Output, Value};
 use hlo_ir::contraction::Combination;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ElementType, Span};
 use std::rc::Rc;
 
@@ -205,7 +205,7 @@ impl<'b> Evaluator<'b, '_> {
             return Ok(count);
         }
         let message = format!("a number up to {MAX_COUNT} is expected, found {count}");
-        Err(error(code::TILE_SIZE, *span, message, "too many, or too few"))
+        Err(error(rules::TILE_SIZE, *span, message, "too many, or too few"))
     }
 
     fn cast(&mut self, (x, span): Placed<'b>, to: ElementType) -> Result<Value<'b>, Diag> {
@@ -241,7 +241,7 @@ impl<'b> Evaluator<'b, '_> {
             _ => {
                 let message = format!("`{function}` has no type of {bits} bits");
                 let widths = if function == "as_float" { "16, 32 or 64" } else { "8, 16, 32 or 64" };
-                return Err(error(code::TILE_TYPE, *span, message, format!("expected {widths}")));
+                return Err(error(rules::TILE_TYPE, *span, message, format!("expected {widths}")));
             }
         })
     }
@@ -256,7 +256,7 @@ fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
             other => {
                 let found = other.describe();
                 let message = format!("`cond` takes three elements of tensors, found {found}");
-                return Err(error(code::TILE_COMBINATION, span, message, "not an element of one tensor")
+                return Err(error(rules::TILE_COMBINATION, span, message, "not an element of one tensor")
                     .note(ONE_LINE)
                     .note("`select(C, T, F)` is that of whole tensors"));
             }
@@ -300,24 +300,24 @@ pub(super) fn positional<'b>(
             return Err(match name {
                 None => {
                     let message = format!("`{function}` takes {} arguments, found {count}", names.len());
-                    error(code::TILE_CALL, place, message, "one too many")
+                    error(rules::TILE_CALL, place, message, "one too many")
                 }
                 Some(name) => {
                     let message = format!("`{function}` has no parameter `{}`", name.text);
-                    let d = error(code::TILE_CALL, name.span, message, "not one of its parameters");
+                    let d = error(rules::TILE_CALL, name.span, message, "not one of its parameters");
                     proposed(d, name.span, &name.text, names.iter().copied())
                 }
             });
         };
         if out[at].replace((value, place)).is_some() {
             let message = format!("`{}` of `{function}` is given twice", names[at]);
-            return Err(error(code::TILE_CALL, place, message, "the second"));
+            return Err(error(rules::TILE_CALL, place, message, "the second"));
         }
     }
     let missing = parameters.iter().zip(&out).find(|(p, a)| !p.ends_with('?') && a.is_none());
     if let Some((parameter, _)) = missing {
         let message = format!("`{function}` is called without its argument `{parameter}`");
-        return Err(error(code::TILE_CALL, span, message, format!("takes {}", names.join(", "))));
+        return Err(error(rules::TILE_CALL, span, message, format!("takes {}", names.join(", "))));
     }
     Ok(Arguments(out))
 }

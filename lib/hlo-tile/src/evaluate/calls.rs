@@ -7,11 +7,11 @@ use super::{Evaluator, Frame, proposed};
 use crate::ast::{Function, Name};
 use crate::contraction::Access;
 use crate::error::error;
+use crate::rules;
 use crate::scope::FunctionId;
 use crate::value::{Dim, Value};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 /// Maximum depth of nested calls.
 const MAX_CALL_DEPTH: usize = 64;
@@ -31,11 +31,11 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         let from_or_name = from.unwrap_or(called.name.span);
         if self.calls.contains(&id) {
             let message = format!("`{}` calls itself", self.units.title(id));
-            return Err(error(code::TILE_CALL, from_or_name, message, "nothing would end that"));
+            return Err(error(rules::TILE_CALL, from_or_name, message, "nothing would end that"));
         }
         if self.calls.len() >= MAX_CALL_DEPTH {
             let message = format!("more than {MAX_CALL_DEPTH} calls within each other");
-            return Err(error(code::TILE_CALL, from_or_name, message, "one too many"));
+            return Err(error(rules::TILE_CALL, from_or_name, message, "one too many"));
         }
         if let Some(why) = &called.python {
             let call = format!("in this call of `{}`", self.units.title(id));
@@ -103,12 +103,12 @@ impl<'b, 'f> Evaluator<'b, 'f> {
                     None => {
                         let message =
                             format!("`{title}` takes {} arguments, found {count}", called.parameters.len());
-                        let d = error(code::TILE_CALL, span, message, "one too many");
+                        let d = error(rules::TILE_CALL, span, message, "one too many");
                         self.and_in(d, id.unit, called.name.span, "defined here")
                     }
                     Some(name) => {
                         let message = format!("`{title}` has no parameter `{}`", name.text);
-                        let d = error(code::TILE_CALL, name.span, message, "not one of its parameters");
+                        let d = error(rules::TILE_CALL, name.span, message, "not one of its parameters");
                         let d = self.and_in(d, id.unit, called.name.span, "defined here");
                         let names = called.parameters.iter().map(|p| p.name.text.as_str());
                         proposed(d, name.span, &name.text, names)
@@ -118,14 +118,14 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             self.note(id.unit, parameter.name.span, &value);
             if frame.names.insert(parameter.name.text.clone(), value).is_some() {
                 let message = format!("`{}` is given twice", parameter.name.text);
-                return Err(error(code::TILE_CALL, span, message, "the second"));
+                return Err(error(rules::TILE_CALL, span, message, "the second"));
             }
         }
         let is_missing =
             |p: &&crate::ast::Parameter| p.default.is_none() && !frame.names.contains_key(&p.name.text);
         if let Some(parameter) = called.parameters.iter().find(is_missing) {
             let message = format!("`{title}` is called without its argument `{}`", parameter.name.text);
-            let d = error(code::TILE_CALL, from, message, "it is missing here");
+            let d = error(rules::TILE_CALL, from, message, "it is missing here");
             return Err(self.and_in(d, id.unit, parameter.name.span, "the parameter"));
         }
         Ok(frame)

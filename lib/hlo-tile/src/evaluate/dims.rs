@@ -4,10 +4,10 @@ use super::{Evaluator, unsuitable};
 use crate::ast::Binary;
 use crate::error::error;
 use crate::poly::Poly;
+use crate::rules;
 use crate::value::{Dim, Value};
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 impl<'b> Evaluator<'b, '_> {
     /// Returns a value as a size. The size must be known.
@@ -35,7 +35,7 @@ impl<'b> Evaluator<'b, '_> {
                 let found = other.describe();
                 let message =
                     format!("an index is made of indices, dimensions and whole numbers, found {found}");
-                Err(error(code::TILE_NON_AFFINE, span, message, format!("this is {found}")))
+                Err(error(rules::TILE_NON_AFFINE, span, message, format!("this is {found}")))
             }
         }
     }
@@ -55,12 +55,12 @@ impl<'b> Evaluator<'b, '_> {
             Binary::Multiply => x.checked_mul(y),
             Binary::FloorDivide | Binary::Modulo if y == 0 => {
                 let message = "a dimension is divided by 0";
-                return Err(error(code::TILE_SIZE, right, message, "this is 0"));
+                return Err(error(rules::TILE_SIZE, right, message, "this is 0"));
             }
             Binary::FloorDivide => {
                 if x < 0 && x % y != 0 {
                     let message = format!("{x} // {y} is rounded towards zero, to {}", x / y);
-                    let d = Diag::warning(message).with_code(code::TILE_NEGATIVE_DIVISION);
+                    let d = Diag::warning(message).with_code(rules::TILE_NEGATIVE_DIVISION);
                     self.warnings.push(d.at(span, "Python would round it down"));
                 }
                 x.checked_div(y)
@@ -68,7 +68,7 @@ impl<'b> Evaluator<'b, '_> {
             Binary::Modulo => x.checked_rem(y),
             other => {
                 let message = format!("dimensions have no operator `{}`", other.text());
-                return Err(error(code::TILE_OPERAND, span, message, "the result would be no dimension")
+                return Err(error(rules::TILE_OPERAND, span, message, "the result would be no dimension")
                     .note("they have `+`, `-`, `*`, `//` and `%`"));
             }
         };
@@ -80,12 +80,12 @@ impl<'b> Evaluator<'b, '_> {
 pub(super) fn known(dim: &Dim, span: Span) -> Result<i64, Diag> {
     dim.size.get().map(|(size, _)| size).ok_or_else(|| {
         let name = dim.name.borrow().clone().map_or("a TensorDim".into(), |n| format!("TensorDim `{n}`"));
-        error(code::TILE_UNBOUND_DIM, span, format!("{name} has no size yet"), "its size is needed here")
+        error(rules::TILE_UNBOUND_DIM, span, format!("{name} has no size yet"), "its size is needed here")
             .note("`I.bind_dims(…)` of a tensor gives dimensions their sizes")
     })
 }
 
 /// Returns the error for a number that is too large for exact arithmetic.
 pub(super) fn too_large(span: Span) -> Diag {
-    error(code::TILE_SIZE, span, "a number of an index or dimension is too large", "more than 60 bits")
+    error(rules::TILE_SIZE, span, "a number of an index or dimension is too large", "more than 60 bits")
 }

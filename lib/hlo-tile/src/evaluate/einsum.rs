@@ -9,12 +9,12 @@ use super::{Evaluator, unsuitable};
 use crate::contraction::{Access, Contraction, contract};
 use crate::error::error;
 use crate::poly::{IndexId, Poly};
+use crate::rules;
 use crate::value::Value;
 use hlo_builder::Value as Hlo;
 use hlo_ir::Span;
 use hlo_ir::contraction::{Aggregation, Combination};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::collections::BTreeMap;
 
 /// `ij,jk->ik`.
@@ -90,7 +90,7 @@ impl<'b> Evaluator<'b, '_> {
     pub(super) fn einsum(&mut self, arguments: Vec<CallArgument<'b>>, span: Span) -> Result<Value<'b>, Diag> {
         if let Some((Some(name), ..)) = arguments.iter().find(|(name, ..)| name.is_some()) {
             let message = format!("`einsum` has no parameter `{}`", name.text);
-            return Err(error(code::TILE_CALL, name.span, message, "a formula and tensors are expected"));
+            return Err(error(rules::TILE_CALL, name.span, message, "a formula and tensors are expected"));
         }
         let mut arguments = arguments.into_iter().map(|(_, value, place)| (value, place));
         let (text, place) = arguments.next().unwrap_or((Value::Nothing, span));
@@ -98,13 +98,13 @@ impl<'b> Evaluator<'b, '_> {
             return Err(unsuitable(place, "a formula such as `\"ij,jk->ik\"`", &text));
         };
         let formula = Formula::parse(&text).map_err(|message| {
-            error(code::TILE_OPERAND, place, message, "this formula")
+            error(rules::TILE_OPERAND, place, message, "this formula")
                 .note("`ij,jk->ik` is a product of matrices")
         })?;
         let tensors: Vec<Placed<'b>> = arguments.collect();
         if tensors.len() != formula.operands.len() {
             let message = format!("a formula of {} tensors, found {}", formula.operands.len(), tensors.len());
-            return Err(error(code::TILE_CALL, span, message, "not as many tensors"));
+            return Err(error(rules::TILE_CALL, span, message, "not as many tensors"));
         }
         let mut lettered = Vec::with_capacity(tensors.len());
         for ((value, place), letters) in tensors.iter().zip(&formula.operands) {
@@ -137,7 +137,7 @@ impl<'b> Evaluator<'b, '_> {
                     shape.rank()
                 );
                 return Err(error(
-                    code::TILE_BIND_RANK,
+                    rules::TILE_BIND_RANK,
                     *place,
                     message,
                     format!("this has the shape {:?}", shape.dims),
@@ -147,12 +147,12 @@ impl<'b> Evaluator<'b, '_> {
                 let (first, other) = *sizes.entry(letter).or_insert((size, *place));
                 if size != first {
                     let message = format!("`{letter}` is {first} and {size}");
-                    let d = error(code::TILE_BIND_MISMATCH, *place, message, format!("{size} here"));
+                    let d = error(rules::TILE_BIND_MISMATCH, *place, message, format!("{size} here"));
                     return Err(d.and(other, format!("{first} here")));
                 }
                 if size == 0 {
                     let message = format!("`{letter}` is 0, sizes must be positive");
-                    return Err(error(code::TILE_SIZE, *place, message, "a tensor without elements"));
+                    return Err(error(rules::TILE_SIZE, *place, message, "a tensor without elements"));
                 }
             }
         }

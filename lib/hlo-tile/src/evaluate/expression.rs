@@ -6,13 +6,13 @@ use crate::ast::{Binary, Expr, ExprKind, Name};
 use crate::contraction::Access;
 use crate::error::error;
 use crate::poly::Poly;
+use crate::rules;
 use crate::scope;
 use crate::types;
 use crate::value::Value;
 use hlo_ir::Span;
 use hlo_ir::contraction::Combination;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 impl<'b> Evaluator<'b, '_> {
     /// Evaluates an expression.
@@ -53,7 +53,7 @@ impl<'b> Evaluator<'b, '_> {
             }
             ExprKind::Starred(_) => {
                 let message = "`*` stands before a list among arguments, dimensions or indices only";
-                return Err(error(code::TILE_SYNTAX, expr.span, message, "not within a list"));
+                return Err(error(rules::TILE_SYNTAX, expr.span, message, "not within a list"));
             }
         })
     }
@@ -84,12 +84,12 @@ impl<'b> Evaluator<'b, '_> {
         if self.units.is_module(self.unit(), name) {
             let message = format!("`{name}` is a module");
             let label = format!("expected a value; `{name}.function(…)` calls one of its functions");
-            return Err(error(code::TILE_OPERAND, span, message, label));
+            return Err(error(rules::TILE_OPERAND, span, message, label));
         }
         if self.is_callable(frame, name) {
             let message = format!("`{name}` is a function");
             let label = format!("expected a value; `{name}(…)` calls it");
-            return Err(error(code::TILE_OPERAND, span, message, label));
+            return Err(error(rules::TILE_OPERAND, span, message, label));
         }
         Err(self.undefined(frame, name, span))
     }
@@ -117,7 +117,7 @@ impl<'b> Evaluator<'b, '_> {
             && self.is_callable(frame, name)
         {
             let message = format!("`{name}` is called with `()`, not `[]`");
-            let d = error(code::TILE_NOT_SUBSCRIPTABLE, span, message, "a function has no elements");
+            let d = error(rules::TILE_NOT_SUBSCRIPTABLE, span, message, "a function has no elements");
             let text = self.units.unit(self.unit()).text;
             let between = indices.first().zip(indices.last()).map(|(first, last)| {
                 let place = Span::new(first.span.start as usize, last.span.end as usize);
@@ -139,7 +139,7 @@ impl<'b> Evaluator<'b, '_> {
             other => {
                 let found = other.describe();
                 let message = format!("only tensors and lists have elements, found {found}");
-                Err(error(code::TILE_NOT_SUBSCRIPTABLE, base.span, message, format!("this is {found}")))
+                Err(error(rules::TILE_NOT_SUBSCRIPTABLE, base.span, message, format!("this is {found}")))
             }
         }
     }
@@ -153,7 +153,7 @@ impl<'b> Evaluator<'b, '_> {
         span: Span,
     ) -> Result<Value<'b>, Diag> {
         let [index] = indices else {
-            return Err(error(code::TILE_OPERAND, span, "an element of a list has one position", ""));
+            return Err(error(rules::TILE_OPERAND, span, "an element of a list has one position", ""));
         };
         let position = self.expression(frame, index)?;
         let n = self.size(&position, index.span)?;
@@ -161,7 +161,7 @@ impl<'b> Evaluator<'b, '_> {
         let element = at.and_then(|n| usize::try_from(n).ok()).and_then(|n| all.get(n));
         element.cloned().ok_or_else(|| {
             let message = format!("position {n} of a list of {}", all.len());
-            error(code::TILE_OPERAND, index.span, message, "there is no such element")
+            error(rules::TILE_OPERAND, index.span, message, "there is no such element")
         })
     }
 
@@ -190,7 +190,7 @@ impl<'b> Evaluator<'b, '_> {
         if name_of(base) == Some("DType") && !frame.names.contains_key("DType") {
             return types::of_name(&name.text).map(Value::ElementType).ok_or_else(|| {
                 let message = format!("there is no element type `DType.{}`", name.text);
-                let d = error(code::TILE_NAME, name.span, message, "not one of the element types");
+                let d = error(rules::TILE_NAME, name.span, message, "not one of the element types");
                 proposed(d, name.span, &name.text, types::names())
             });
         }
@@ -200,14 +200,14 @@ impl<'b> Evaluator<'b, '_> {
                 "DESC" => Ok(Value::Integer(1)),
                 other => {
                     let message = format!("there is no direction `SortDirection.{other}`");
-                    Err(error(code::TILE_NAME, name.span, message, "expected `ASC` or `DESC`"))
+                    Err(error(rules::TILE_NAME, name.span, message, "expected `ASC` or `DESC`"))
                 }
             };
         }
         if let Some(module) = self.module_of(frame, base) {
             scope::of_module(name)?;
             let message = format!("`{module}.{}` is a function", name.text);
-            return Err(error(code::TILE_OPERAND, name.span, message, "expected a value; `(…)` calls it"));
+            return Err(error(rules::TILE_OPERAND, name.span, message, "expected a value; `(…)` calls it"));
         }
         let value = self.expression(frame, base)?;
         let known = match &value {
@@ -235,7 +235,7 @@ impl<'b> Evaluator<'b, '_> {
         };
         let found = value.describe();
         let message = format!("{found} has no attribute `{}`", name.text);
-        let d = error(code::TILE_NAME, name.span, message, "not an attribute");
+        let d = error(rules::TILE_NAME, name.span, message, "not an attribute");
         Err(d.note(format!("it has {known}")))
     }
 }

@@ -4,10 +4,10 @@
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
 use crate::error::error;
+use crate::rules;
 use crate::value::Value;
 use hlo_builder::Value as Hlo;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, Span};
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ impl Lens {
             let message = format!(
                 "a TensorLens has the same letters twice, each once, found `{source}` and `{target}`"
             );
-            error(code::TILE_OPERAND, span, message, "not two orders of the same dimensions")
+            error(rules::TILE_OPERAND, span, message, "not two orders of the same dimensions")
         })?;
         Ok(Self { dims })
     }
@@ -72,7 +72,7 @@ impl Lens {
 fn transposed<'b>(tensor: Hlo<'b>, rank: usize, dims: &[i64], span: Span) -> Result<Hlo<'b>, Diag> {
     if dims.len() != rank {
         let message = format!("the TensorLens has {} dimensions, the tensor has {rank}", dims.len());
-        return Err(error(code::TILE_OPERAND, span, message, "seen through the lens"));
+        return Err(error(rules::TILE_OPERAND, span, message, "seen through the lens"));
     }
     let ordered = (0..).zip(dims).all(|(n, &d)| n == d);
     Ok(if ordered { tensor } else { tensor.transpose(dims) })

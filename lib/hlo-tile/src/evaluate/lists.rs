@@ -4,10 +4,10 @@ use super::arithmetic::Placed;
 use super::{Evaluator, Frame, unsuitable};
 use crate::ast::{Binary, Expr};
 use crate::error::error;
+use crate::rules;
 use crate::value::Value;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 /// Maximum number of values in a list, including the values in nested lists.
 const MAX_VALUES: usize = 10_000;
@@ -24,7 +24,7 @@ fn check_count(count: usize, span: Span) -> Result<(), Diag> {
         return Ok(());
     }
     let message = format!("a list of {count} values, more than {MAX_VALUES}");
-    Err(error(code::TILE_SIZE, span, message, "too many"))
+    Err(error(rules::TILE_SIZE, span, message, "too many"))
 }
 
 /// Returns the number of values, including those in nested lists.
@@ -150,7 +150,7 @@ impl<'b> Evaluator<'b, '_> {
             Value::Integer(_) | Value::Dim(_) => self.size(value, span)? != 0,
             Value::Tensor(_) | Value::Output(_) => {
                 let message = "a tensor has no single truth value";
-                return Err(error(code::TILE_OPERAND, span, message, "this is a tensor")
+                return Err(error(rules::TILE_OPERAND, span, message, "this is a tensor")
                     .note("`select(C, T, F)` chooses element by element"));
             }
             other => return Err(unsuitable(span, "a truth value, a number or a list", other)),
@@ -196,7 +196,7 @@ impl<'b> Evaluator<'b, '_> {
                 other => return Err(unsuitable(message.span, "a text", &other)),
             },
         };
-        Err(error(code::TILE_ASSERTION, test.span, text, "this does not hold"))
+        Err(error(rules::TILE_ASSERTION, test.span, text, "this does not hold"))
     }
 
     /// Evaluates `len(list)`.

@@ -6,11 +6,11 @@ use super::calls::CallArgument;
 use super::{Evaluator, proposed, unsuitable};
 use crate::ast::Name;
 use crate::error::error;
+use crate::rules;
 use crate::value::{ElementwiseAggregation, Output, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::rc::Rc;
 
 type Arguments<'b> = Vec<CallArgument<'b>>;
@@ -62,13 +62,13 @@ impl<'b> Evaluator<'b, '_> {
             Value::Contraction(_) => OF_CONTRACTIONS.into_iter().chain(OF_OUTPUTS).collect(),
             Value::Tensor(_) if OF_OUTPUTS.contains(&name) => {
                 let message = format!("`{name}` is of a TensorOutput, found a tensor that there is already");
-                return Err(error(code::TILE_NOT_AN_OUTPUT, place, message, "not a TensorOutput"));
+                return Err(error(rules::TILE_NOT_AN_OUTPUT, place, message, "not a TensorOutput"));
             }
             Value::Tensor(_) => OF_TENSORS.to_vec(),
             _ => Vec::new(),
         };
         let message = format!("{} has no method `{name}`", base.describe());
-        let d = error(code::TILE_NAME, method.span, message, "not a method");
+        let d = error(rules::TILE_NAME, method.span, message, "not a method");
         Err(proposed(d, method.span, name, known.into_iter()))
     }
 
@@ -84,7 +84,7 @@ impl<'b> Evaluator<'b, '_> {
         let dims = listed(arguments);
         if dims.len() != shape.rank() {
             let message = format!("{} dimensions are bound, the tensor has {}", dims.len(), shape.rank());
-            return Err(error(code::TILE_BIND_RANK, span, message, format!("this binds {}", dims.len()))
+            return Err(error(rules::TILE_BIND_RANK, span, message, format!("this binds {}", dims.len()))
                 .and(place, format!("this has the shape {:?}", shape.dims)));
         }
         for (number, ((value, place), &size)) in dims.iter().zip(&shape.dims).enumerate() {
@@ -106,7 +106,7 @@ impl<'b> Evaluator<'b, '_> {
                 None => ("this".into(), None),
             };
             let message = format!("{what} is {expected}, but dimension {number} of the tensor is {size}");
-            let d = error(code::TILE_BIND_MISMATCH, *place, message, format!("the size here is {size}"));
+            let d = error(rules::TILE_BIND_MISMATCH, *place, message, format!("the size here is {size}"));
             return Err(match from {
                 Some(from) => d.and(from, format!("it is {expected} by this")),
                 None => d,
@@ -132,7 +132,7 @@ impl<'b> Evaluator<'b, '_> {
     ) -> Result<(), Diag> {
         if let Some((_, used)) = &output.state.borrow().made {
             let message = format!("`{name}` comes after the tensor has been used");
-            return Err(error(code::TILE_REASSIGNMENT, span, message, "too late").and(*used, "used here"));
+            return Err(error(rules::TILE_REASSIGNMENT, span, message, "too late").and(*used, "used here"));
         }
         match name {
             // This prevents PlaidML from simplifying indices. It does not change the result.
@@ -148,7 +148,7 @@ impl<'b> Evaluator<'b, '_> {
                     let Value::Constraint(index, bound) = value else {
                         let found = value.describe();
                         let message = format!("a constraint is `index < bound`, found {found}");
-                        let d = error(code::TILE_CONSTRAINT, place, message, format!("this is {found}"));
+                        let d = error(rules::TILE_CONSTRAINT, place, message, format!("this is {found}"));
                         return Err(d.note("the comparison must have an index on its left"));
                     };
                     output.state.borrow_mut().constraints.push((index, bound, place));
@@ -169,7 +169,7 @@ impl<'b> Evaluator<'b, '_> {
         let name = method.text.as_str();
         let twice = |what: &str| {
             let message = format!("the {what} of the contraction is given twice");
-            error(code::TILE_REASSIGNMENT, method.span, message, "the second")
+            error(rules::TILE_REASSIGNMENT, method.span, message, "the second")
         };
         let aggregation = match name {
             "outShape" => {
@@ -244,7 +244,7 @@ fn built<'b>(output: &Rc<Output<'b>>, span: Span) -> Result<Value<'b>, Diag> {
         None => Ok(Value::Output(output.clone())),
         Some((what, _)) => {
             let message = format!("a Contraction is built without `{what}`");
-            let d = error(code::TILE_NO_CONTRACTION, span, message, "something is missing");
+            let d = error(rules::TILE_NO_CONTRACTION, span, message, "something is missing");
             Err(d.note("`Contraction().outShape(N).outAccess(n).sum(I[m, n]).build()` has all of it"))
         }
     }

@@ -20,13 +20,13 @@ use crate::ast::{Expr, File, Function};
 use crate::error::error;
 use crate::known::KnownValues;
 use crate::library;
+use crate::rules;
 use crate::scope::{FunctionId, Units};
 use crate::value::{Indices, Value};
 use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::Span;
 use hlo_ir::attr::{HloString, OpMetadata};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use std::collections::{HashMap, HashSet};
 
@@ -121,7 +121,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             self.statements += 1;
             if self.statements > MAX_STATEMENTS {
                 let message = format!("more than {MAX_STATEMENTS} statements run");
-                return Err(error(code::TILE_CALL, statement.span, message, "one too many")
+                return Err(error(rules::TILE_CALL, statement.span, message, "one too many")
                     .note("functions that call each other twice make exponentially many"));
             }
             let scope = self.builder.metadata_scope(self.metadata(statement.span));
@@ -136,8 +136,12 @@ impl<'b, 'f> Evaluator<'b, 'f> {
 
     /// Returns the error for an undefined name.
     fn undefined(&self, frame: &Frame<'b>, name: &str, span: Span) -> Diag {
-        let d =
-            error(code::TILE_NAME, span, format!("`{name}` is not defined"), "not a name that is known here");
+        let d = error(
+            rules::TILE_NAME,
+            span,
+            format!("`{name}` is not defined"),
+            "not a name that is known here",
+        );
         if library::functions().any(|f| f.function.name.text == name) {
             return d.note(format!("the library has it: `from nn import {name}`"));
         }
@@ -173,7 +177,7 @@ fn proposed<'a>(d: Diag, span: Span, name: &str, known: impl Iterator<Item = &'a
 /// Returns the error for a value that an operation does not accept.
 fn unsuitable(span: Span, what: &str, found: &Value<'_>) -> Diag {
     let found = found.describe();
-    error(code::TILE_OPERAND, span, format!("expected {what}, found {found}"), format!("this is {found}"))
+    error(rules::TILE_OPERAND, span, format!("expected {what}, found {found}"), format!("this is {found}"))
 }
 
 /// Returns the name if the expression is a single name.

@@ -6,11 +6,11 @@ use crate::contraction::{Access, Contraction, contract};
 use crate::elementwise::{Domain, Function};
 use crate::error::error;
 use crate::poly::Poly;
+use crate::rules;
 use crate::types::{self, Kind};
 use crate::value::{Output, Value};
 use hlo_builder::{BuildErrors, Value as Hlo};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
 /// An operand of an elementwise function.
@@ -78,7 +78,7 @@ impl<'b> Evaluator<'b, '_> {
         let shown = name.clone().unwrap_or_else(|| "the TensorOutput".into());
         let (Some(written), Some((indices, target))) = (&state.contraction, &state.written) else {
             let message = format!("`{shown}` is never written");
-            return Err(error(code::TILE_NO_CONTRACTION, used, message, "it is used here")
+            return Err(error(rules::TILE_NO_CONTRACTION, used, message, "it is used here")
                 .and(output.span, "made here")
                 .note("`O[i] += A[i, j]` writes it"));
         };
@@ -87,7 +87,7 @@ impl<'b> Evaluator<'b, '_> {
             let size = self.size(value, *span)?;
             if size <= 0 {
                 let message = format!("a dimension of `{shown}` is {size}, sizes must be positive");
-                return Err(error(code::TILE_SIZE, *span, message, format!("this is {size}")));
+                return Err(error(rules::TILE_SIZE, *span, message, format!("this is {size}")));
             }
             sizes.push(size);
         }
@@ -111,7 +111,7 @@ impl<'b> Evaluator<'b, '_> {
         let scope = self.builder.metadata_scope(written.metadata.clone());
         let made = contract(self.builder, contraction, &self.indices);
         let (mut tensor, warnings) = made.map_err(|d| match self.fitting(indices, &written.operands) {
-            Some(sizes) if d.code == Some(code::TILE_OUTPUT_RANK) && output.is_call => {
+            Some(sizes) if d.code == Some(rules::TILE_OUTPUT_RANK) && output.is_call => {
                 d.did_you_mean(output.span, format!("TensorOutput({sizes})"))
             }
             _ => d,
@@ -167,7 +167,7 @@ impl<'b> Evaluator<'b, '_> {
             Aggregation::Min => Function::Min,
             Aggregation::Assign => {
                 let message = "`init` needs an aggregation, found `assign`";
-                return Err(error(code::TILE_COMBINATION, init.1, message, "with what to begin")
+                return Err(error(rules::TILE_COMBINATION, init.1, message, "with what to begin")
                     .note("`use_default` gives unwritten elements a value"));
             }
         };
@@ -193,7 +193,7 @@ impl<'b> Evaluator<'b, '_> {
         let element_type = function.working_type(&kinds).map_err(|needs| {
             let found = types::promoted(&kinds);
             let message = format!("`{}` works on {needs}, found {found}", function.name());
-            error(code::TILE_TYPE, span, message, "of this").note("`cast(X, DType.FLOAT32)` converts")
+            error(rules::TILE_TYPE, span, message, "of this").note("`cast(X, DType.FLOAT32)` converts")
         })?;
         let sizes = self.common_sizes(function, &all, operands, span)?;
         let mut values = Vec::with_capacity(all.len());
@@ -206,7 +206,7 @@ impl<'b> Evaluator<'b, '_> {
         let result = function.apply(element_type, &values);
         let result = result.ok_or_else(|| {
             let message = format!("`{}` takes {} operands", function.name(), function.arity());
-            error(code::TILE_CALL, span, message, format!("found {}", values.len()))
+            error(rules::TILE_CALL, span, message, format!("found {}", values.len()))
         })?;
         self.shape_of(result, span)?;
         Ok(Value::Tensor(result))
@@ -220,7 +220,7 @@ impl<'b> Evaluator<'b, '_> {
             Value::Truth(x) => Operand::Truth(*x),
             Value::Elements(..) => {
                 return Err(error(
-                    code::TILE_COMBINATION,
+                    rules::TILE_COMBINATION,
                     span,
                     "elementwise operations take whole tensors, found an element of one",
                     "without indices, please",
@@ -249,7 +249,7 @@ impl<'b> Evaluator<'b, '_> {
         {
             let message =
                 format!("both choices of `select` have one shape, found {:?} and {:?}", a.sizes(), b.sizes());
-            return Err(error(code::TILE_BROADCAST, places[2].1, message, shown(b.sizes()))
+            return Err(error(rules::TILE_BROADCAST, places[2].1, message, shown(b.sizes()))
                 .and(places[1].1, shown(a.sizes())));
         }
         let rank = all.iter().map(|o| o.sizes().len()).max().unwrap_or(0);
@@ -270,7 +270,7 @@ impl<'b> Evaluator<'b, '_> {
                         function.name(),
                         sizes[at]
                     );
-                    let d = error(code::TILE_BROADCAST, span, message, "")
+                    let d = error(rules::TILE_BROADCAST, span, message, "")
                         .and(places[whose[at]].1, shown(other))
                         .and(places[n].1, shown(own));
                     return Err(
@@ -299,7 +299,7 @@ impl<'b> Evaluator<'b, '_> {
             Ok(_) => Ok(value),
             Err(_) => {
                 let message = format!("this number is no value of the type {to}");
-                Err(error(code::TILE_TYPE, span, message, format!("the tensor beside it has {to}")))
+                Err(error(rules::TILE_TYPE, span, message, format!("the tensor beside it has {to}")))
             }
         }
     }
@@ -318,7 +318,7 @@ fn contraction_error(errors: &BuildErrors, span: Span) -> Diag {
     // The last error is the new one. The builder may have earlier errors.
     match errors.diags().last() {
         None => Diag::error("the contraction could not be made").at(span, ""),
-        Some(d) => error(d.code.unwrap_or(code::TILE_OPERAND), span, d.message.clone(), "this contraction"),
+        Some(d) => error(d.code.unwrap_or(rules::TILE_OPERAND), span, d.message.clone(), "this contraction"),
     }
 }
 

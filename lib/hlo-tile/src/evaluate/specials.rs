@@ -4,11 +4,11 @@
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
 use crate::error::error;
+use crate::rules;
 use crate::value::Value;
 use hlo_builder::{Computation, ScatterDimensions, Value as Hlo};
 use hlo_ir::attr::{ComparisonDirection, GatherAttrs};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Op, Shape, Span};
 
 impl<'b> Evaluator<'b, '_> {
@@ -48,7 +48,7 @@ impl<'b> Evaluator<'b, '_> {
                 count(&shape.dims).unwrap_or(i64::MAX),
                 count(&sizes).map_or("too many".into(), |n| n.to_string())
             );
-            return Err(error(code::TILE_RESHAPE, span, message, "as many elements are expected"));
+            return Err(error(rules::TILE_RESHAPE, span, message, "as many elements are expected"));
         }
         Ok(Value::Tensor(tensor.reshape(&sizes)))
     }
@@ -117,7 +117,7 @@ impl<'b> Evaluator<'b, '_> {
                  target but for its first",
                 shape.dims, positions.dims, like.dims
             );
-            return Err(error(code::TILE_BROADCAST, span, message, "")
+            return Err(error(rules::TILE_BROADCAST, span, message, "")
                 .and(*at_x, "the slices")
                 .and(y.1, "the indices")
                 .and(*at_z, "the target's shape"));
@@ -158,7 +158,7 @@ impl<'b> Evaluator<'b, '_> {
                     let message = format!(
                         "the direction of `argsort` is 0 (ascending) or 1 (descending), found {other}"
                     );
-                    return Err(error(code::TILE_OPERAND, place, message, "not a direction"));
+                    return Err(error(rules::TILE_OPERAND, place, message, "not a direction"));
                 }
             },
         };
@@ -182,7 +182,7 @@ impl<'b> Evaluator<'b, '_> {
         let shape = self.shape_of(state, *at_state)?;
         if shape.element_type != ElementType::U32 || shape.dims.iter().product::<i64>() != 3 {
             let message = format!("the state of `prng` is u32[1,3], found {shape}");
-            return Err(error(code::TILE_TYPE, *at_state, message, "not a state"));
+            return Err(error(rules::TILE_TYPE, *at_state, message, "not a state"));
         }
         let sizes = self.sizes(dims, at_dims)?;
         let count = sizes.iter().try_fold(1_i64, |n, &s| n.checked_mul(s));
@@ -228,7 +228,7 @@ impl<'b> Evaluator<'b, '_> {
             let size = self.size(value, span)?;
             if size < 0 {
                 let message = format!("a size is {size}, sizes are not negative");
-                return Err(error(code::TILE_SIZE, span, message, "not a size"));
+                return Err(error(rules::TILE_SIZE, span, message, "not a size"));
             }
             sizes.push(size);
         }
@@ -241,7 +241,7 @@ impl<'b> Evaluator<'b, '_> {
         let counted = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
         usize::try_from(counted).ok().filter(|&a| a < rank).ok_or_else(|| {
             let message = format!("axis {axis} of a tensor of {rank} dimensions");
-            error(code::TILE_OPERAND, *span, message, "there is no such dimension")
+            error(rules::TILE_OPERAND, *span, message, "there is no such dimension")
         })
     }
 
@@ -251,7 +251,7 @@ impl<'b> Evaluator<'b, '_> {
         let shape = self.shape_of(indices, *span)?;
         if !shape.element_type.is_integer() {
             let message = format!("indices are whole numbers, found {shape}");
-            return Err(error(code::TILE_TYPE, *span, message, "not whole numbers")
+            return Err(error(rules::TILE_TYPE, *span, message, "not whole numbers")
                 .note("`cast(Y, DType.INT32)` converts"));
         }
         Ok((indices, shape))

@@ -3,11 +3,11 @@
 use super::{Evaluator, Frame, name_of, unsuitable};
 use crate::ast::{Binary, Expr, ExprKind, Statement, StatementKind};
 use crate::error::error;
+use crate::rules;
 use crate::value::{ElementwiseAggregation, Output, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use std::rc::Rc;
 
 impl<'b> Evaluator<'b, '_> {
@@ -65,7 +65,7 @@ impl<'b> Evaluator<'b, '_> {
                 "*" => Aggregation::Product,
                 other => {
                     let message = format!("a contraction does not aggregate by `{other}=`");
-                    return Err(error(code::TILE_COMBINATION, span, message, "not an aggregation")
+                    return Err(error(rules::TILE_COMBINATION, span, message, "not an aggregation")
                         .note("aggregations are `+=`, `*=`, `>=` (maximum), `<=` (minimum) and `=`"));
                 }
             };
@@ -79,7 +79,7 @@ impl<'b> Evaluator<'b, '_> {
         }
         let Some(name) = name_of(target) else {
             return Err(error(
-                code::TILE_SYNTAX,
+                rules::TILE_SYNTAX,
                 target.span,
                 "only a name, or an element of a TensorOutput, is assigned to",
                 "",
@@ -111,13 +111,13 @@ impl<'b> Evaluator<'b, '_> {
         if all.len() != targets.len() {
             let message = format!("{} names for {} values", targets.len(), all.len());
             let names = targets.first().map_or(value.span, |t| t.span);
-            let d = error(code::TILE_OPERAND, value.span, message, format!("these are {}", all.len()));
+            let d = error(rules::TILE_OPERAND, value.span, message, format!("these are {}", all.len()));
             return Err(d.and(names, format!("{} names from here on", targets.len())));
         }
         for (target, element) in targets.iter().zip(all) {
             let Some(name) = name_of(target) else {
                 let message = "only names are assigned several values";
-                return Err(error(code::TILE_SYNTAX, target.span, message, "not a name"));
+                return Err(error(rules::TILE_SYNTAX, target.span, message, "not a name"));
             };
             self.name(&element, name);
             self.note(self.unit(), target.span, &element);
@@ -166,7 +166,7 @@ impl<'b> Evaluator<'b, '_> {
         if let Some(first) = &state.contraction {
             let name = output.name.borrow().clone().unwrap_or_default();
             let message = format!("`{name}` is written twice");
-            return Err(error(code::TILE_REASSIGNMENT, span, message, "the second contraction")
+            return Err(error(rules::TILE_REASSIGNMENT, span, message, "the second contraction")
                 .and(first.span, "the first")
                 .note("a TensorOutput has one contraction: give the second one its own, and add them"));
         }
@@ -183,7 +183,7 @@ impl<'b> Evaluator<'b, '_> {
             Value::Output(output) => {
                 if let Some((_, used)) = &output.state.borrow().made {
                     let message = "a tensor that has been used is written";
-                    return Err(error(code::TILE_REASSIGNMENT, base.span, message, "written here")
+                    return Err(error(rules::TILE_REASSIGNMENT, base.span, message, "written here")
                         .and(*used, "used before"));
                 }
                 Ok(output)
@@ -191,7 +191,7 @@ impl<'b> Evaluator<'b, '_> {
             found @ Value::Tensor(_) => {
                 let found = found.describe();
                 Err(error(
-                    code::TILE_NOT_AN_OUTPUT,
+                    rules::TILE_NOT_AN_OUTPUT,
                     base.span,
                     "only a TensorOutput is written by a contraction",
                     format!("this is {found} that there is already"),
@@ -206,7 +206,7 @@ impl<'b> Evaluator<'b, '_> {
     fn unindexed(&self, expr: &Expr, found: &Value<'b>) -> Diag {
         let found = found.describe();
         error(
-            code::TILE_COMBINATION,
+            rules::TILE_COMBINATION,
             expr.span,
             format!("a contraction aggregates elements of tensors, found {found}"),
             format!("this is {found}"),

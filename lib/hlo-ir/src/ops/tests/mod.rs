@@ -14,6 +14,7 @@ mod robustness;
 
 use super::{Context, Signatures, Violation, infer_shape};
 use crate::attr::{AttrContext, AttrError, AttrReader, Resolver};
+use crate::diag::Code;
 use crate::rules::code;
 use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
 use crate::{Literal, Span};
@@ -224,7 +225,7 @@ fn accepts(rows: &[&str]) {
 
 /// Checks that the verifier rejects each row with the given code, and that the message contains the given
 /// text.
-fn refuses(rows: &[(&str, &str, &str)]) {
+fn refuses(rows: &[(&str, Code, &str)]) {
     for (text, code, message) in rows {
         match Row::read(text).check() {
             Ok(()) => panic!("{text}: expected {code} {message}, found nothing wrong"),

@@ -21,8 +21,8 @@ mod candidates;
 use candidates::Candidate;
 use hlo_analysis::{Liveness, ModuleLiveness};
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
+use hlo_passes::rules;
 use hlo_passes::support::clone::clone_instruction;
 use hlo_passes::support::effects::{Effects, control_dependent};
 use hlo_passes::{OptionInfo, OptionValue, PassInfo, Rewrites, Schedule};
@@ -163,14 +163,14 @@ impl Place {
 /// Returns the diagnostic for a limit that cannot be met.
 fn too_much(module: &Module, liveness: &ModuleLiveness, limit: u64) -> Diag {
     let Some(entry) = liveness.get(module.entry()) else {
-        return Diag::error("the entry has no memory to look at").with_code(code::MEMORY_LIMIT);
+        return Diag::error("the entry has no memory to look at").with_code(rules::MEMORY_LIMIT);
     };
     let mut diag = Diag::error(format!(
         "the program needs {} of memory at its peak, the limit is {}",
         human_bytes(entry.peak()),
         human_bytes(limit)
     ))
-    .with_code(code::MEMORY_LIMIT);
+    .with_code(rules::MEMORY_LIMIT);
     if let Some(&at) = entry.peak_position().and_then(|p| entry.order.get(p)) {
         diag = diag.at(module.span(at), "most is live while this runs".to_string());
     }

@@ -1,6 +1,10 @@
-//! Rules of Tile (`lib/hlo-tile`). Their examples are Tile files, each with arguments for its function.
+//! Rules of Tile. Their examples are Tile files, each with arguments for its function.
 
-rules! {
+/// The rules of Tile.
+pub const FAMILY: hlo_ir::rules::Family =
+    hlo_ir::rules::Family { title: "Tile", example: "example.tile", rules: TABLE };
+
+hlo_ir::rules! {
     TILE_SYNTAX = "E3001" "tile-syntax" {
         rule: "A file of Tile contains functions of straight-line code, in Python's syntax.",
         why: "Statements are assignments, contractions, calls and `return`. There are no loops or branches: a contraction iterates over all valid indices.",
@@ -300,6 +304,61 @@ def f(A):
   return reshape(A, (3, 3))
 "),
         fix: "write `reshape(A, (3, 2))`",
+        section: "Tile eDSL",
+    }
+    TILE_EMPTY = "W3001" "tile-empty" {
+        rule: "A contraction has at least one valid index.",
+        why: "Otherwise no element is written: all are 0, or those of the default.",
+        example: Some(r"# tile: A: f32[4]
+def f(A):
+  N = TensorDim()
+  i = TensorIndex()
+  A.bind_dims(N)
+  O = TensorOutput(N)
+  O[i] += A[i + 10]
+  return O
+"),
+        fix: "read within the tensor, or remove the contraction",
+        section: "Tile eDSL",
+    }
+    TILE_OUTPUT_ONLY = "W3002" "tile-output-only-index" {
+        rule: "If a contraction reads windows, each index of the output is also in an operand.",
+        why: "The complex convolution in the tutorial reads `s0 * x1` where `s0 * x0` is meant. The result is the same for every `x0`.",
+        example: Some(r"# tile: A: f32[8], K: f32[3]
+def f(A, K):
+  x, y, k = TensorIndexes(3)
+  O = TensorOutput(4, 6)
+  O[x, y] += A[y + k] * K[k]
+  return O
+"),
+        fix: "use `x` in an operand, or remove its dimension from the output",
+        section: "Tile eDSL",
+    }
+    TILE_NEGATIVE_DIVISION = "W3003" "tile-negative-division" {
+        rule: "A dimension that is divided is not negative.",
+        why: "`//` of dimensions rounds towards zero, as in PlaidML. Python would round down.",
+        example: Some(r"# tile: A: f32[3]
+def f(A):
+  N = TensorDim()
+  A.bind_dims(N)
+  P = (N - 6) // 2
+  return A + P
+"),
+        fix: "divide a number that is not negative",
+        section: "Tile eDSL",
+    }
+    TILE_PYTHON = "W3004" "tile-python" {
+        rule: "A file of Tile contains only imports and functions of Tile.",
+        why: "Other Python code, such as classes and functions with loops or branches, is ignored. Functions of Tile in the same file are read.",
+        example: Some(r"# tile: A: f32[3]
+def f(A):
+  return -A
+
+def show(A):
+  for a in A:
+    print(a)
+"),
+        fix: "change nothing, unless you call the function",
         section: "Tile eDSL",
     }
 }

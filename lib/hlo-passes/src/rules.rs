@@ -1,6 +1,10 @@
-//! Rules for pipelines and command lines. No module violates them.
+//! Rules for pipelines and passes. No module violates them.
 
-rules! {
+/// The rules of pipelines.
+pub const FAMILY: hlo_ir::rules::Family =
+    hlo_ir::rules::Family { title: "Pipelines", example: "example.hlo", rules: TABLE };
+
+hlo_ir::rules! {
     PIPELINE = "E2001" "pipeline" {
         rule: "A pipeline is a list of passes, each with options in braces, and `fix(…)` around passes to repeat.",
         why: "For example `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`, separated by commas or line breaks. The message shows what the parser expected.",
@@ -64,11 +68,11 @@ rules! {
         fix: "use as many devices in the sharding as the header has partitions",
         section: "passes.md",
     }
-    SEPARATOR = "E2020" "separator" {
-        rule: "With `--split-input-file`, the line between modules is exactly `// -----`.",
-        why: "A similar line would join two modules into one.",
+    PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
+        rule: "A pass that requires a schedule runs on a module with a schedule.",
+        why: "Only an order of execution determines which values are live and which operations run at the same time. Without a schedule, the pass leaves the module unchanged.",
         example: None,
-        fix: "write two slashes, a space and five dashes",
-        section: "diagnostics.md",
+        fix: "put `hlo-memory-scheduler` or `hlo-trivial-scheduler` before it",
+        section: "passes.md",
     }
 }
