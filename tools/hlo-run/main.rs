@@ -30,7 +30,7 @@ mod unpartitioned;
 mod watchdog;
 /// An incorrect pass, for testing.
 #[cfg(feature = "wrong-rewrite")]
-#[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
+#[path = "../../lib/hlo-passes/tests/suite/wrong.rs"]
 mod wrong_rewrite;
 
 use args::{Args, Emit, Engine, Isolate};

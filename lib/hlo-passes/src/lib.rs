@@ -72,3 +72,14 @@ pub mod parts {
         Representatives, canonical_op, eliminate_common_subexpressions, equal_computations,
     };
 }
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::analysis::cost::instruction::positions;
+    pub use crate::backend::layout_assignment::orders::{Link, Order, canonical, same_in_memory};
+    pub use crate::backend::layout_assignment::solve::{Orders, Slot};
+    pub use crate::partitioning::factors::Kind;
+    pub use crate::partitioning::reaches::{Needed, Reach};
+    pub use crate::partitioning::sharding_rule::Rule;
+}

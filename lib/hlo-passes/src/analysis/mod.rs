@@ -1,6 +1,6 @@
 //! Cost analysis of instructions and modules.
 
-mod cost;
+pub(crate) mod cost;
 
 pub use cost::{Cost, ModuleCost};
 pub(crate) use cost::{sent, trips};

@@ -12,7 +12,7 @@ use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 
 /// The effect of splitting a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Each device has a part of the result.
     Kept,
     /// Each device combines a part of the elements. The devices' results must then be combined.
@@ -24,11 +24,11 @@ pub(super) enum Kind {
 
 /// A factor of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Factor {
+pub struct Factor {
     /// Number of indices.
     pub(super) size: i64,
     /// The effect of splitting the factor.
-    pub(super) kind: Kind,
+    pub kind: Kind,
     /// Number of runs of indices of equal length, such as groups, that must not be split. Values may have
     /// other sizes along the factor.
     pub(super) runs: Option<i64>,
@@ -42,14 +42,15 @@ impl Factor {
 }
 
 /// The factor of each dimension of a value, if any.
-pub(super) type DimensionFactors = Vec<Option<usize>>;
+pub type DimensionFactors = Vec<Option<usize>>;
 
 /// The factors of an operation, and the factors of the dimensions of its operands and result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Factors {
-    pub(super) factors: Vec<Factor>,
+pub struct Factors {
+    /// The factors.
+    pub factors: Vec<Factor>,
     /// The factors of the dimensions of each operand.
-    pub(super) operands: Vec<DimensionFactors>,
+    pub operands: Vec<DimensionFactors>,
     /// The factors of the dimensions of the result, or of each array of a tuple.
     pub(super) result: DimensionFactors,
 }

@@ -4,11 +4,11 @@ mod channels;
 mod convolutions;
 mod custom_partitioning;
 pub(crate) mod expand_unreduced;
-mod factors;
-mod reaches;
+pub(crate) mod factors;
+pub(crate) mod reaches;
 mod reshapes;
 pub(crate) mod sharding_propagation;
-mod sharding_rule;
+pub(crate) mod sharding_rule;
 pub(crate) mod spmd_partitioning;
 mod tilings;
 

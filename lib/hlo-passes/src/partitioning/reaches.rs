@@ -10,39 +10,44 @@ use hlo_ir::{InstrId, Module, Op};
 /// `first + step · i`, and `extent` positions are read. Only every `dilation`-th position is an element;
 /// positions between elements are padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach {
-    pub(super) operand: usize,
+pub struct Reach {
+    /// The index of the operand.
+    pub operand: usize,
     /// The dimension of the operand.
-    pub(super) from: usize,
+    pub from: usize,
     /// The factor: a dimension of the result, or the positions of a window.
-    pub(super) to: usize,
+    pub to: usize,
     /// The window dimension, if the factor is over the window's positions.
-    pub(super) window: Option<usize>,
-    pub(super) first: i64,
-    pub(super) step: i64,
-    pub(super) extent: i64,
-    pub(super) dilation: i64,
+    pub window: Option<usize>,
+    /// The first position that is read at index 0. It may be negative.
+    pub first: i64,
+    /// The distance of the first positions of two successive indices.
+    pub step: i64,
+    /// Number of positions that are read.
+    pub extent: i64,
+    /// The distance of two elements, in positions.
+    pub dilation: i64,
 }
 
 /// The elements of an operand that the parts of a factor need.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Needed {
+pub struct Needed {
     /// The first needed element of each part.
-    pub(super) starts: Vec<i64>,
+    pub starts: Vec<i64>,
     /// Number of elements that each part needs.
-    pub(super) size: i64,
+    pub size: i64,
     /// Number of window positions before the first element and after the last.
-    pub(super) padding: [i64; 2],
+    pub padding: [i64; 2],
 }
 
 impl Reach {
     /// The operand is read exactly at the index of the result.
-    pub(super) const PLAIN: Self =
+    pub const PLAIN: Self =
         Self { operand: 0, from: 0, to: 0, window: None, first: 0, step: 1, extent: 1, dilation: 1 };
 
     /// Returns the elements that `parts` parts of `part` indices each need. Returns `None` if the number of
     /// elements differs between parts.
-    pub(super) fn needed(&self, parts: i64, part: i64) -> Option<Needed> {
+    pub fn needed(&self, parts: i64, part: i64) -> Option<Needed> {
         let between = part.checked_mul(self.step)?;
         if between % self.dilation != 0 {
             return None;
@@ -161,23 +166,5 @@ pub(super) fn windowed(reach: Reach, w: &WindowDim) -> Reach {
         extent: (w.size - 1) * w.rhs_dilate + 1,
         dilation: w.lhs_dilate.max(1),
         ..reach
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_of_parts() {
-        let plain = Reach { first: -1, extent: 3, ..Reach::PLAIN };
-        let needed = plain.needed(4, 4);
-        assert_eq!(needed, Some(Needed { starts: vec![-1, 3, 7, 11], size: 6, padding: [0, 0] }));
-        // Every other window position is an element: 0 . 1 . 2 . 3, starting one position before the first
-        // element.
-        let dilated = Reach { dilation: 2, ..plain };
-        let needed = dilated.needed(2, 4);
-        assert_eq!(needed, Some(Needed { starts: vec![0, 2], size: 3, padding: [1, 0] }));
-        assert_eq!(dilated.needed(2, 3), None);
     }
 }

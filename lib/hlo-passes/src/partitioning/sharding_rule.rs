@@ -56,20 +56,20 @@ pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
 
 /// A parsed rule. Factors are numbered in the order in which they first appear.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Rule {
+pub struct Rule {
     /// For each operand and each of its dimensions, the factors of which it is the product.
-    operands: Vec<Vec<Vec<usize>>>,
+    pub operands: Vec<Vec<Vec<usize>>>,
     /// For each result and each of its dimensions, the factors of which it is the product.
-    results: Vec<Vec<Vec<usize>>>,
+    pub results: Vec<Vec<Vec<usize>>>,
     /// The sizes of the factors.
-    sizes: Vec<i64>,
+    pub sizes: Vec<i64>,
     /// The factors that must not be split.
-    whole: Vec<usize>,
+    pub whole: Vec<usize>,
 }
 
 impl Rule {
     /// Parses a rule. Returns `None` if the text is not one.
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text =
             text.trim().trim_start_matches('#').strip_prefix("sdy.op_sharding_rule<")?.strip_suffix('>')?;
         let (mappings, rest) = match text.find('{') {
@@ -108,7 +108,7 @@ impl Rule {
 
     /// Returns the factors, and the factors of the dimensions of each result. Returns `None` if the rule does
     /// not match the arrays.
-    fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<DimensionFactors>)> {
+    pub fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<DimensionFactors>)> {
         let fits = |mapping: &[Vec<Vec<usize>>], arrays: &[Dims]| {
             mapping.len() == arrays.len()
                 && mapping.iter().zip(arrays).all(|(dims, array)| {
@@ -196,38 +196,4 @@ fn mapping(text: &str, names: &mut BTreeMap<String, usize>) -> Option<Vec<Vec<Ve
         found.push(of_array);
     }
     Some(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_read() {
-        let text = "#sdy.op_sharding_rule<([i, jk], [k, z_1])->([i, z_1], []) {i=8, j=2, k=3, z_1=5} reduction={k} \
-                    need_replication={j}, custom>";
-        let rule = Rule::parse(text).expect("a rule");
-        let numbers = |n: &[&[usize]]| -> Vec<Vec<usize>> { n.iter().map(|f| f.to_vec()).collect() };
-        assert_eq!(rule.operands, [numbers(&[&[0], &[1, 2]]), numbers(&[&[2], &[3]])]);
-        assert_eq!(rule.results, [numbers(&[&[0], &[3]]), numbers(&[])]);
-        assert_eq!((rule.sizes.as_slice(), rule.whole.as_slice()), (&[8, 2, 3, 5][..], &[1][..]));
-        let dims = |sizes: &[i64]| Dims::from_slice(sizes);
-        let (factors, walks) =
-            rule.factors(&[dims(&[8, 6]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).expect("factors");
-        // `j` must not be split, and `k` is the first factor of only one dimension.
-        assert_eq!(factors.operands, [vec![Some(0), None], vec![None, Some(1)]]);
-        assert_eq!(walks, [vec![Some(0), Some(1)], vec![]]);
-        let kinds: Vec<Kind> = factors.factors.iter().map(|f| f.kind).collect();
-        assert_eq!(kinds, [Kind::Kept, Kind::Kept]);
-        assert!(rule.factors(&[dims(&[8, 7]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).is_none());
-    }
-
-    #[test]
-    fn what_is_no_rule_says_nothing() {
-        for text in
-            ["", "#sdy.op_sharding_rule<>", "#sdy.op_sharding_rule<([i])->([j]) {k=3}>", "([i])->([i])"]
-        {
-            assert_eq!(Rule::parse(text), None, "{text}");
-        }
-    }
 }

@@ -1,8 +1,10 @@
 //! Tests of the properties of passes: they preserve the meaning of modules, their time grows with the module,
 //! and they are documented. All tests are one program, because linking each additional one takes time.
 
+mod bisect;
 mod communication_volume;
 mod contraction_raising;
+mod cost;
 mod damaged;
 mod dense_dependencies;
 mod docs;
@@ -10,11 +12,20 @@ mod dynamic_padder;
 mod elementary_functions;
 mod examples;
 mod layout_assignment;
+mod layout_orders;
+mod layout_solver;
+mod literal_canonicalizer;
 mod partitioning;
+mod range;
+mod reaches;
 mod registry;
+mod rewrites;
 mod scale;
 mod semantics;
+mod sharding_rule;
 mod tile_assignment;
+mod trip_count;
+mod wrong;
 
 use std::path::{Path, PathBuf};
 

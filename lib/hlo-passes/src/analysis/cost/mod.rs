@@ -10,7 +10,7 @@
 //! - A conditional costs, in each measure, as much as its most expensive branch.
 
 mod communication;
-mod instruction;
+pub(crate) mod instruction;
 
 pub(crate) use communication::sent;
 
@@ -239,6 +239,3 @@ fn known_trip_count(config: &str) -> Option<u64> {
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits.get(..end)?.parse().ok()
 }
-
-#[cfg(test)]
-mod tests;

@@ -32,9 +32,9 @@
 //! column-major if they are the right operand of a product. This pass has no such exceptions.
 
 mod entry;
-mod orders;
+pub(crate) mod orders;
 mod places;
-mod solve;
+pub(crate) mod solve;
 
 use crate::support::clone::clone_instruction;
 use crate::support::effects::control_dependent;

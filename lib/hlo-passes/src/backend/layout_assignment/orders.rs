@@ -5,7 +5,7 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Module, Shape, reshape_groups};
 use smallvec::SmallVec;
 
 /// The dimensions of an array from the fastest to the slowest varying.
-pub(super) type Order = SmallVec<[u32; 6]>;
+pub type Order = SmallVec<[u32; 6]>;
 
 /// Returns the order in which the last dimension varies fastest.
 pub(super) fn row_major(rank: usize) -> Order {
@@ -18,14 +18,14 @@ pub(super) fn order_of(array: &ArrayShape) -> Order {
 }
 
 /// Checks whether the elements of an array of these sizes have the same positions in memory in both orders.
-pub(super) fn same_in_memory(dims: &[i64], a: &[u32], b: &[u32]) -> bool {
+pub fn same_in_memory(dims: &[i64], a: &[u32], b: &[u32]) -> bool {
     let larger = |d: &&u32| dims.get(**d as usize) != Some(&1);
     a == b || dims.contains(&0) || a.iter().filter(larger).eq(b.iter().filter(larger))
 }
 
 /// Returns an order with the same positions in memory in which dimensions of size 1 are placed as in
 /// row-major order, next to the following larger dimension.
-pub(super) fn canonical(dims: &[i64], order: &[u32]) -> Order {
+pub fn canonical(dims: &[i64], order: &[u32]) -> Order {
     // All orders of an empty array are equivalent.
     let some = !dims.contains(&0);
     some.then(|| reshape(dims, dims, order)).flatten().unwrap_or_else(|| row_major(order.len()))
@@ -34,12 +34,22 @@ pub(super) fn canonical(dims: &[i64], order: &[u32]) -> Order {
 /// The relation between the orders of an operand and a result for which the operation moves no data, or reads
 /// and writes both in memory order.
 #[derive(Clone, Debug)]
-pub(super) enum Link {
+pub enum Link {
     /// For each dimension of the operand, the corresponding dimension of the result, or `None` if it is
     /// reduced. The result has `rank` dimensions, some of which may be new.
-    Axes { map: SmallVec<[Option<u32>; 6]>, rank: usize },
+    Axes {
+        /// The dimension of the result, if any, for each dimension of the operand.
+        map: SmallVec<[Option<u32>; 6]>,
+        /// The rank of the result.
+        rank: usize,
+    },
     /// A `reshape` between the given sizes.
-    Reshape { from: Dims, to: Dims },
+    Reshape {
+        /// The sizes of the operand.
+        from: Dims,
+        /// The sizes of the result.
+        to: Dims,
+    },
 }
 
 impl Link {
@@ -64,7 +74,7 @@ impl Link {
 
     /// Returns the result's order for an order of the operand. New dimensions stay at their row-major
     /// positions. The operand's dimensions take the remaining positions in their own order.
-    pub(super) fn forward(&self, operand: &[u32]) -> Option<Order> {
+    pub fn forward(&self, operand: &[u32]) -> Option<Order> {
         match self {
             Link::Axes { map, rank } => {
                 let mut slowest_first = Vec::with_capacity(operand.len());
@@ -84,7 +94,7 @@ impl Link {
     }
 
     /// Returns the operand's order for an order of the result, if there is exactly one.
-    pub(super) fn backward(&self, result: &[u32]) -> Option<Order> {
+    pub fn backward(&self, result: &[u32]) -> Option<Order> {
         match self {
             Link::Axes { map, .. } => {
                 let place = |d: &u32| map.iter().position(|m| *m == Some(*d)).map(|i| i as u32);
@@ -127,67 +137,4 @@ fn reshape(from: &[i64], to: &[i64], order: &[u32]) -> Option<Order> {
 /// Returns the arrays of a shape with the indices of their leaves.
 pub(super) fn arrays(shape: &Shape) -> impl Iterator<Item = (usize, &ArrayShape)> {
     shape.leaves().into_iter().enumerate().filter_map(|(n, leaf)| Some((n, leaf.as_array()?)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn link_dims(dims: &[i64]) -> Dims {
-        dims.iter().copied().collect()
-    }
-
-    fn reshaped(from: &[i64], to: &[i64], order: &[u32]) -> Option<Vec<u32>> {
-        let link = Link::Reshape { from: link_dims(from), to: link_dims(to) };
-        link.forward(order).map(|o| o.to_vec())
-    }
-
-    #[test]
-    fn reshapes_keep_what_lies_together() {
-        assert_eq!(reshaped(&[6, 4], &[2, 3, 4], &[1, 0]), Some(vec![2, 1, 0]));
-        assert_eq!(reshaped(&[6, 4], &[2, 3, 4], &[0, 1]), Some(vec![1, 0, 2]));
-        assert_eq!(reshaped(&[2, 3, 4], &[6, 4], &[1, 0, 2]), Some(vec![0, 1]));
-        assert_eq!(reshaped(&[2, 3, 4], &[6, 4], &[0, 1, 2]), None);
-        assert_eq!(reshaped(&[2, 3], &[3, 2], &[0, 1]), None);
-        assert_eq!(reshaped(&[2, 3], &[1, 2, 1, 3, 1], &[1, 0]), Some(vec![4, 3, 2, 1, 0]));
-        assert_eq!(reshaped(&[2, 3], &[2, 1, 3], &[0, 1]), Some(vec![0, 2, 1]));
-        assert_eq!(reshaped(&[2, 1, 3], &[2, 3], &[1, 0, 2]), Some(vec![0, 1]));
-        assert_eq!(reshaped(&[1, 1], &[1], &[0, 1]), Some(vec![0]));
-        assert_eq!(reshaped(&[0, 3], &[3, 0], &[0, 1]), None);
-    }
-
-    #[test]
-    fn sizes_of_1_have_their_place() {
-        let all = |dims: &[i64], orders: &[[u32; 3]]| -> Vec<Vec<u32>> {
-            orders.iter().map(|o| canonical(dims, o).to_vec()).collect()
-        };
-        assert_eq!(all(&[1, 4, 3], &[[2, 1, 0], [2, 0, 1], [0, 2, 1]]), vec![vec![2, 1, 0]; 3]);
-        assert_eq!(all(&[1, 4, 3], &[[1, 2, 0], [1, 0, 2], [0, 1, 2]]), vec![vec![1, 0, 2]; 3]);
-        assert_eq!(all(&[4, 3, 1], &[[2, 1, 0], [1, 0, 2]]), vec![vec![2, 1, 0]; 2]);
-        assert_eq!(all(&[1, 1, 1], &[[0, 1, 2], [1, 0, 2]]), vec![vec![2, 1, 0]; 2]);
-        assert_eq!(all(&[0, 4, 3], &[[0, 1, 2]]), vec![vec![2, 1, 0]]);
-    }
-
-    #[test]
-    fn transposes_and_broadcasts_go_both_ways() {
-        let axes = |map: &[Option<u32>], rank| Link::Axes { map: map.into(), rank };
-        // Result dimension 0 is operand dimension 2, and so on.
-        let t = axes(&[Some(1), Some(2), Some(0)], 3);
-        assert_eq!(t.forward(&[2, 1, 0]).unwrap().to_vec(), [0, 2, 1]);
-        assert_eq!(t.backward(&[0, 2, 1]).unwrap().to_vec(), [2, 1, 0]);
-        let b = axes(&[Some(1), Some(3)], 4);
-        assert_eq!(b.forward(&[1, 0]).unwrap().to_vec(), [3, 2, 1, 0]);
-        assert_eq!(b.forward(&[0, 1]).unwrap().to_vec(), [1, 2, 3, 0]);
-        assert_eq!(b.backward(&[1, 2, 3, 0]).unwrap().to_vec(), [0, 1]);
-        let r = axes(&[Some(0), None, Some(1)], 2);
-        assert_eq!(r.forward(&[0, 1, 2]).unwrap().to_vec(), [0, 1]);
-        assert_eq!(r.backward(&[0, 1]), None);
-    }
-
-    #[test]
-    fn sizes_of_1_lie_anywhere() {
-        assert!(same_in_memory(&[4, 1], &[0, 1], &[1, 0]));
-        assert!(same_in_memory(&[4, 0, 2], &[0, 1, 2], &[2, 1, 0]));
-        assert!(!same_in_memory(&[4, 2], &[0, 1], &[1, 0]));
-    }
 }

@@ -16,11 +16,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// The index of a place: an array that an instruction returns or takes as an operand.
-pub(super) type Slot = usize;
+pub type Slot = usize;
 
 /// The places and the constraints on their orders.
 #[derive(Default)]
-pub(super) struct Orders {
+pub struct Orders {
     /// The rank of each place's array, or 0 if the place has no array.
     ranks: Vec<usize>,
     /// The next place on the way to the representative of the group.
@@ -38,7 +38,7 @@ pub(super) struct Orders {
 
 impl Orders {
     /// Adds a place for an array of the given rank.
-    pub(super) fn add(&mut self, rank: usize) -> Slot {
+    pub fn add(&mut self, rank: usize) -> Slot {
         let slot = self.ranks.len();
         self.ranks.push(rank);
         self.parents.push(slot);
@@ -65,7 +65,7 @@ impl Orders {
 
     /// Fixes the order of a place, unless it is already fixed. `asked` is the order of its group, which may
     /// differ from `order` in dimensions of size 1.
-    pub(super) fn keep(&mut self, slot: Slot, order: Order, asked: Order) {
+    pub fn keep(&mut self, slot: Slot, order: Order, asked: Order) {
         let fits = self.rank(slot) > 0 && self.rank(slot) == order.len() && self.rank(slot) == asked.len();
         if !fits || self.kept[slot].is_some() {
             return;
@@ -76,7 +76,7 @@ impl Orders {
     }
 
     /// Gives two places the same order, unless they already have different ones.
-    pub(super) fn join(&mut self, a: Slot, b: Slot) {
+    pub fn join(&mut self, a: Slot, b: Slot) {
         if self.rank(a) != self.rank(b) || self.rank(a) == 0 {
             return;
         }
@@ -99,14 +99,14 @@ impl Orders {
     }
 
     /// Records the wish that two places have the same order. Otherwise a copy of `bytes` bytes is needed.
-    pub(super) fn prefer_same_order(&mut self, bytes: u64, a: Slot, b: Slot) {
+    pub fn prefer_same_order(&mut self, bytes: u64, a: Slot, b: Slot) {
         if self.rank(a) > 1 && self.rank(a) == self.rank(b) {
             self.wishes.push((bytes, a, b));
         }
     }
 
     /// Records that the orders of an operand and a result should be related by `link`.
-    pub(super) fn link(&mut self, bytes: u64, link: Link, operand: Slot, result: Slot) {
+    pub fn link(&mut self, bytes: u64, link: Link, operand: Slot, result: Slot) {
         if self.rank(operand) > 1 && self.rank(result) > 1 {
             self.links.push((bytes, link, operand, result));
         }
@@ -121,7 +121,7 @@ impl Orders {
     }
 
     /// Decides the orders of all groups.
-    pub(super) fn solve(&mut self) {
+    pub fn solve(&mut self) {
         self.apply_preferences();
         let links = std::mem::take(&mut self.links);
         let mut of_group: Vec<Vec<usize>> = vec![Vec::new(); self.ranks.len()];
@@ -250,7 +250,7 @@ impl Orders {
     }
 
     /// Returns the order of a place. All groups must be decided.
-    pub(super) fn order(&mut self, slot: Slot) -> Order {
+    pub fn order(&mut self, slot: Slot) -> Order {
         match self.required_order(slot) {
             Some(order) => order.clone(),
             None => self.group_order(slot),
@@ -269,85 +269,5 @@ impl Orders {
     /// Returns the order that the place must have, if any.
     pub(super) fn required_order(&self, slot: Slot) -> Option<&Order> {
         self.kept.get(slot)?.as_ref()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn order(o: &[u32]) -> Order {
-        o.iter().copied().collect()
-    }
-
-    #[test]
-    fn the_dearest_wish_is_granted() {
-        let mut o = Orders::default();
-        let slots: Vec<Slot> = (0..4).map(|_| o.add(2)).collect();
-        o.keep(slots[0], order(&[0, 1]), order(&[0, 1]));
-        o.keep(slots[3], order(&[1, 0]), order(&[1, 0]));
-        o.prefer_same_order(10, slots[0], slots[1]);
-        o.prefer_same_order(20, slots[1], slots[2]);
-        o.prefer_same_order(30, slots[2], slots[3]);
-        o.solve();
-        let got: Vec<_> = slots.iter().map(|&s| o.order(s).to_vec()).collect();
-        assert_eq!(got, [vec![0, 1], vec![1, 0], vec![1, 0], vec![1, 0]]);
-    }
-
-    /// The result has one copy. Granting wishes in the order of their creation would result in two.
-    #[test]
-    fn wishes_for_one_order_count_together() {
-        let mut o = Orders::default();
-        let slots: Vec<Slot> = (0..5).map(|_| o.add(2)).collect();
-        o.keep(slots[0], order(&[0, 1]), order(&[0, 1]));
-        for n in [3, 4] {
-            o.keep(slots[n], order(&[1, 0]), order(&[1, 0]));
-        }
-        for (a, b) in [(0, 1), (1, 2), (2, 3), (2, 4)] {
-            o.prefer_same_order(10, slots[a], slots[b]);
-        }
-        o.solve();
-        assert_eq!([o.order(slots[1]).to_vec(), o.order(slots[2]).to_vec()], [vec![0, 1], vec![1, 0]]);
-    }
-
-    /// Among wishes of equal cost, those between undecided groups come first, which gives one copy instead of
-    /// two.
-    #[test]
-    fn open_groups_join_first() {
-        let mut o = Orders::default();
-        let slots: Vec<Slot> = (0..5).map(|_| o.add(2)).collect();
-        o.keep(slots[0], order(&[0, 1]), order(&[0, 1]));
-        for n in [3, 4] {
-            o.keep(slots[n], order(&[1, 0]), order(&[1, 0]));
-        }
-        for (a, b) in [(0, 1), (1, 3), (1, 2), (2, 4)] {
-            o.prefer_same_order(10, slots[a], slots[b]);
-        }
-        o.solve();
-        assert_eq!([o.order(slots[1]).to_vec(), o.order(slots[2]).to_vec()], [vec![1, 0], vec![1, 0]]);
-    }
-
-    #[test]
-    fn links_decide_what_is_free_and_row_major_the_rest() {
-        let mut o = Orders::default();
-        let (a, b, c, d) = (o.add(2), o.add(2), o.add(2), o.add(3));
-        let transpose = || Link::Axes { map: [Some(1), Some(0)].into_iter().collect(), rank: 2 };
-        o.keep(a, order(&[1, 0]), order(&[1, 0]));
-        o.link(8, transpose(), a, b);
-        o.link(8, transpose(), b, c);
-        o.solve();
-        assert_eq!([o.order(b).to_vec(), o.order(c).to_vec()], [vec![0, 1], vec![1, 0]]);
-        assert_eq!(o.order(d).to_vec(), [2, 1, 0]);
-    }
-
-    #[test]
-    fn ranks_are_not_mixed() {
-        let mut o = Orders::default();
-        let (a, b) = (o.add(2), o.add(3));
-        o.join(a, b);
-        o.keep(a, order(&[0, 1]), order(&[0, 1]));
-        o.keep(b, order(&[0, 1]), order(&[0, 1]));
-        o.solve();
-        assert_eq!(o.order(b).to_vec(), [2, 1, 0]);
     }
 }

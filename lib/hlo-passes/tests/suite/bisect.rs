@@ -1,7 +1,6 @@
 //! Bisection finds a pass with one wrong rewrite, by name, on modules of the corpus.
 
-mod wrong;
-
+use crate::wrong;
 use hlo_ir::diag::Diag;
 use hlo_ir::{FloatFormat, Literal, Module, Opcode};
 use hlo_passes::{Bisection, Culprit, PassInfo, Pipeline, Rewrites, bisect, register};

@@ -1,4 +1,9 @@
-use super::*;
+//! The estimated costs of operations, fusions, loops and conditionals.
+
+use hlo_ir::Module;
+use hlo_ir::attr::WindowDim;
+use hlo_passes::analysis::{Cost, ModuleCost};
+use hlo_passes::internals::positions;
 
 fn parse(text: &str) -> Module {
     hlo_parser::parse_module(text).expect("a module")
@@ -233,4 +238,28 @@ fn huge_sizes_do_not_overflow() {
         "x = {big} parameter(0) y = {big} add(x, x) z = {big} add(y, x) ROOT d = {big} dot(y, z), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
     ));
     assert_eq!(found.flops, u64::MAX);
+}
+#[test]
+fn positions_are_those_that_counting_gives() {
+    // Strides and dilations from 1 to 6.
+    for n in 0..6 * 6 * 6 {
+        let (stride, rhs_dilate, lhs_dilate) = (n % 6 + 1, n / 6 % 6 + 1, n / 36 + 1);
+        for (size, output, input, pad_low) in [
+            (3, 7, 5, 1),
+            (5, 3, 8, -2),
+            (4, 4, 1, 3),
+            (1, 9, 4, 0),
+            (6, 2, 0, 1),
+            (0, 3, 3, 0),
+            (7, 7, 9, 4),
+        ] {
+            let window = WindowDim { size, stride, pad_low, rhs_dilate, lhs_dilate, ..WindowDim::default() };
+            let mut count = 0;
+            for at in (0..output).flat_map(|o| (0..size).map(move |w| o * stride + w * rhs_dilate - pad_low))
+            {
+                count += u64::from(at >= 0 && at % lhs_dilate == 0 && at / lhs_dilate < input);
+            }
+            assert_eq!(positions(&window, input, output), count, "{window:?} {input} {output}");
+        }
+    }
 }
