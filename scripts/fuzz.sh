@@ -28,7 +28,7 @@ for file in fuzz/corpus/parse/random-*; do
     { echo "$pipeline"; cat "$file"; } > "fuzz/corpus/hlo_opt/$(basename "$file")"
 done
 
-cp lib/hlo-stablehlo/src/bytecode/testdata/*.mlirbc fuzz/corpus/bytecode
+cp lib/hlo-stablehlo/tests/suite/bytecode/testdata/*.mlirbc fuzz/corpus/bytecode
 find lib/hlo-stablehlo test/stablehlo -name '*.mlir' -size -17 | sort | while read -r file; do
     cp "$file" "fuzz/corpus/stablehlo/$(echo "$file" | tr '/' '-')"
 done

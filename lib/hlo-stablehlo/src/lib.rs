@@ -19,3 +19,10 @@ pub mod verify;
 pub use entry::entry_function;
 pub use polymorphic::{Polymorphic, Program};
 pub use tree::Tree;
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::bytecode::read::cursor::Cursor;
+    pub use crate::bytecode::write::sink::Sink;
+}

@@ -4,7 +4,7 @@ use hlo_ir::diag::Diag;
 
 /// An error message, with its byte offset in the file if known. The contents are boxed to keep results small.
 #[derive(Debug)]
-pub(super) struct Fault(Box<Content>);
+pub struct Fault(Box<Content>);
 
 #[derive(Debug)]
 struct Content {
@@ -13,7 +13,8 @@ struct Content {
     notes: Vec<String>,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Fault>;
+/// The result of reading or writing a part of a file.
+pub type Result<T> = std::result::Result<T, Fault>;
 
 impl Fault {
     /// Creates an error at a byte offset.

@@ -9,12 +9,10 @@
 
 mod encoding;
 mod fault;
-mod read;
-#[cfg(test)]
-mod tests;
+pub(crate) mod read;
 mod types;
 mod vhlo;
-mod write;
+pub(crate) mod write;
 
 use crate::Tree;
 use crate::dialect::Version;

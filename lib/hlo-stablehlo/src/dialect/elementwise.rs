@@ -39,20 +39,3 @@ pub fn plain_opcode(name: &str) -> Option<Opcode> {
     };
     elementwise_opcode(name).filter(is_plain)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_elementwise_opcodes_but_one_have_an_operation() {
-        let without: Vec<Opcode> =
-            Opcode::ELEMENTWISE.iter().copied().filter(|&o| elementwise_name(o).is_none()).collect();
-        assert_eq!(without, [Opcode::StochasticConvert]);
-        assert_eq!(elementwise_name(Opcode::Tan), Some("stablehlo.tan"));
-        assert_eq!(elementwise_name(Opcode::Erf), Some("chlo.erf"));
-        assert_eq!(plain_opcode("stablehlo.popcnt"), Some(Opcode::PopulationCount));
-        assert_eq!(plain_opcode("stablehlo.compare"), None);
-        assert_eq!(plain_opcode("stablehlo.clamp"), None);
-    }
-}

@@ -43,37 +43,3 @@ pub fn vhlo_operation(name: &str) -> Option<(&'static OperationInfo, &'static Ve
         });
     BY_NAME.get(name).copied()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_in_order() {
-        assert!(operations().is_sorted_by(|a, b| a.name < b.name));
-        for info in operations() {
-            assert!(info.attributes.is_sorted_by(|a, b| a.name < b.name), "{}", info.name);
-            for versioned in info.vhlo {
-                assert!(versioned.attributes.is_sorted(), "{}", versioned.name);
-            }
-            // Each version of an operation ends before the next one begins.
-            for pair in info.vhlo.windows(2) {
-                let until = pair[0].until.expect("a version that was replaced has an end");
-                assert!(until < pair[1].since, "{}", info.name);
-            }
-            assert!(info.vhlo.last().is_none_or(|last| last.until.is_none()), "{}", info.name);
-        }
-    }
-
-    #[test]
-    fn names_are_found() {
-        assert_eq!(operations().iter().filter(|o| o.name.starts_with("stablehlo.")).count(), 118);
-        assert_eq!(operation("stablehlo.nothing"), None);
-        let (info, versioned) = vhlo_operation("dot_general_v1").unwrap();
-        assert_eq!(info.name, "stablehlo.dot_general");
-        assert_eq!(versioned.until, Some(Version::new(1, 5, 0)));
-        assert_eq!(vhlo_operation("return_v1").unwrap().0.name, "stablehlo.return");
-        let pad = operation("stablehlo.pad").unwrap();
-        assert!(pad.attributes.iter().all(|a| a.list == Some(ListOf::I64) && !a.is_optional));
-    }
-}

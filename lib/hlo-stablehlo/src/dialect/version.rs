@@ -90,20 +90,3 @@ impl fmt::Display for Version {
         write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_read_and_ordered() {
-        let parse = |text: &str| text.parse::<Version>();
-        assert_eq!(parse("1.13.7"), Ok(Version::new(1, 13, 7)));
-        assert_eq!(parse("1.13.7").unwrap().to_string(), "1.13.7");
-        for text in ["", "1", "1.2", "1.2.3.4", "1..3", "+1.2.3", "1.2.x", "99999999999.0.0"] {
-            assert_eq!(parse(text), Err(NoVersion), "{text}");
-        }
-        assert!(Version::new(0, 20, 0) < Version::new(1, 0, 0));
-        assert!(Version::new(1, 9, 0) < Version::new(1, 10, 0));
-    }
-}

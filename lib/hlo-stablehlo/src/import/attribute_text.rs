@@ -271,30 +271,3 @@ fn element_text(literal: &Literal, ty: ElementType, at: usize, of: &Type) -> Res
         _ => float_text(bits(bytes), of),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tree::Number;
-
-    #[test]
-    fn configurations_are_written_as_mlir_does() {
-        let float = |bits: u64, ty: FloatType| Attribute::Float(Number { bits, ty: ty.into() });
-        let attributes: Attributes = [
-            ("uplo".into(), Attribute::Integer(76, Type::unsigned(8))),
-            ("a".into(), Attribute::Array(vec![Attribute::Bool(true), Attribute::string("x\"y\n")].into())),
-            ("b c".into(), float(f64::to_bits(0.1), FloatType::F64)),
-            ("e".into(), float(u64::from(f32::to_bits(1.5)), FloatType::F32)),
-            ("h".into(), float(0x3c00, FloatType::F16)),
-            ("n".into(), float(u64::from(f32::to_bits(f32::NAN)), FloatType::F32)),
-            ("sizes".into(), Attribute::i64s([1, 2])),
-            ("u".into(), Attribute::Unit),
-        ]
-        .into_iter()
-        .collect();
-        let text = dictionary_text(&attributes).expect("a text");
-        let expected = "{a = [true, \"x\\22y\\0A\"], \"b c\" = 1.000000e-01 : f64, e = 1.500000e+00 : f32, \
-            h = 1.000000e+00 : f16, n = 0x7FC00000 : f32, sizes = array<i64: 1, 2>, u, uplo = 76 : ui8}";
-        assert_eq!(text, expected);
-    }
-}

@@ -44,17 +44,3 @@ fn formatted(template: &str, integer: impl Fn(usize) -> Option<i64>) -> String {
     }
     message + rest
 }
-
-#[cfg(test)]
-mod tests {
-    use super::formatted;
-
-    #[test]
-    fn messages_show_integers() {
-        let integers = |index: usize| [7, -1].get(index).copied();
-        let check = |template, message| assert_eq!(formatted(template, integers), message);
-        check("b = {0}, c = {1} (= {0})", "b = 7, c = -1 (= 7)");
-        check("{{0}} {2} {x} {0:5} {", "{0}} {2} {x} 7 {");
-        check("", "");
-    }
-}

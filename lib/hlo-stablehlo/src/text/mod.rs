@@ -10,8 +10,6 @@ mod lex;
 mod print;
 mod read;
 mod scan;
-#[cfg(test)]
-mod tests;
 
 pub use print::PrintOptions;
 pub(crate) use print::type_text;

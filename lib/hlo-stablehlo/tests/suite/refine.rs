@@ -137,6 +137,27 @@ fn assertions_are_checked_and_removed() {
 }
 
 #[test]
+fn messages_show_integers() {
+    let check = |template: &str, expected: &str| {
+        let refused = of_rows(
+            &format!(
+                "%b = stablehlo.constant dense<7> : tensor<i32>
+                 %d = stablehlo.constant dense<-1> : tensor<i32>
+                 %c = stablehlo.constant dense<false> : tensor<i1>
+                 stablehlo.custom_call @shape_assertion(%c, %b, %d) {{error_message = \"{template}\", has_side_effect = true}} : (tensor<i1>, tensor<i32>, tensor<i32>) -> ()
+                 %r = stablehlo.negate %x : tensor<?x4xf32>"
+            ),
+            "tensor<?x4xf32>",
+        );
+        let start = "`stablehlo.custom_call`: the program does not take arguments of these sizes: ";
+        assert_eq!(message(&refused, &[f32s(&[3, 4])]), format!("{start}{expected}"));
+    };
+    check("b = {0}, c = {1} (= {0})", "b = 7, c = -1 (= 7)");
+    check("{{0}} {2} {x} {0:5} {", "{0}} {2} {x} 7 {");
+    check("", "");
+}
+
+#[test]
 fn arguments_have_to_fit() {
     let double = of_rows("%r = stablehlo.add %x, %x : tensor<?x4xf32>", "tensor<?x4xf32>");
     for (argument, shape) in [

@@ -5,7 +5,7 @@ use crate::bytecode::fault::{Fault, Result};
 
 /// The unread rest of a part of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     /// The whole file. Alignment is relative to its start.
     file: &'a [u8],
     at: usize,
@@ -14,12 +14,12 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// Creates a cursor over a whole file.
-    pub(super) fn new(file: &'a [u8]) -> Self {
+    pub fn new(file: &'a [u8]) -> Self {
         Self { file, at: 0, end: file.len() }
     }
 
     /// Returns the position in the file.
-    pub(super) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.at
     }
 
@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks whether no bytes remain.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
@@ -39,7 +39,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a byte.
-    pub(super) fn byte(&mut self) -> Result<u8> {
+    ///
+    /// # Errors
+    /// No bytes remain.
+    pub fn byte(&mut self) -> Result<u8> {
         Ok(self.bytes(1)?[0])
     }
 
@@ -62,8 +65,11 @@ impl<'a> Cursor<'a> {
 
     /// Reads an unsigned number. The number of trailing zero bits of the first byte is the number of bytes
     /// that follow it.
+    ///
+    /// # Errors
+    /// The number is incomplete.
     #[inline]
-    pub(super) fn varint(&mut self) -> Result<u64> {
+    pub fn varint(&mut self) -> Result<u64> {
         let first = self.byte()?;
         if first & 1 == 1 {
             return Ok(u64::from(first >> 1));
@@ -86,14 +92,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a signed number. The lowest bit is the sign.
-    pub(super) fn signed(&mut self) -> Result<i64> {
+    ///
+    /// # Errors
+    /// The number is incomplete.
+    pub fn signed(&mut self) -> Result<i64> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// Reads the number of items that follow. Each item takes at least a byte, so the count bounds the memory
     /// to allocate.
-    pub(super) fn count(&mut self) -> Result<usize> {
+    ///
+    /// # Errors
+    /// The number is incomplete, or larger than the number of remaining bytes.
+    pub fn count(&mut self) -> Result<usize> {
         let count = self.varint()?;
         self.checked_count(count)
     }
@@ -141,7 +153,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a section: its number and its contents.
-    pub(super) fn section(&mut self) -> Result<(u8, Cursor<'a>)> {
+    ///
+    /// # Errors
+    /// The section is incomplete, or its padding is wrong.
+    pub fn section(&mut self) -> Result<(u8, Cursor<'a>)> {
         let id = self.byte()?;
         let len = self.count()?;
         if id & 0x80 != 0 {
@@ -158,40 +173,5 @@ impl<'a> Cursor<'a> {
             (id, section) if id == wanted => Ok(section),
             (id, _) => Err(Fault::at(at, format!("section {wanted} is expected, found section {id}"))),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read() {
-        let read = |bytes: &[u8]| Cursor::new(bytes).varint().ok();
-        // According to the description of MLIR's bytecode, the low bits of the first byte encode the length.
-        assert_eq!(read(&[0x01]), Some(0));
-        assert_eq!(read(&[0xff]), Some(127));
-        assert_eq!(read(&[0x02, 0x02]), Some(128));
-        assert_eq!(read(&[0x00, 1, 2, 0, 0, 0, 0, 0, 0x80]), Some(0x8000_0000_0000_0201));
-        assert_eq!(read(&[0x80, 0, 0, 0, 0, 0, 0, 0x80]), Some(1 << 55));
-        assert_eq!(read(&[0x02]), None);
-        assert_eq!(read(&[]), None);
-        let signed = |bytes: &[u8]| Cursor::new(bytes).signed().ok();
-        assert_eq!(signed(&[0x01]), Some(0));
-        assert_eq!(signed(&[0x03]), Some(-1));
-        assert_eq!(signed(&[0x05]), Some(1));
-        assert_eq!(signed(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), Some(i64::MIN));
-    }
-
-    #[test]
-    fn sections_are_checked() {
-        let mut cursor = Cursor::new(&[0x84, 0x03, 0x11, 0xcb, 0xcb, 0xcb, 0xcb, 0xcb, 7]);
-        let (id, mut inner) = cursor.section().unwrap();
-        assert_eq!((id, inner.position(), inner.byte().unwrap()), (4, 8, 7));
-        assert!(cursor.is_empty() && inner.is_empty());
-        for damaged in [&[0x04, 0x05, 1][..], &[0x84, 0x03, 0x11, 0], &[0x84, 0x03, 0x07, 0], &[0x84, 0x03]] {
-            assert!(Cursor::new(damaged).section().is_err(), "{damaged:?}");
-        }
-        assert!(Cursor::new(&[0xff]).count().is_err());
     }
 }

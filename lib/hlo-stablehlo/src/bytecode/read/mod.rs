@@ -2,7 +2,7 @@
 
 mod assembly;
 mod builtin;
-mod cursor;
+pub(crate) mod cursor;
 mod elements;
 mod file;
 mod operations;

@@ -4,7 +4,7 @@ mod encoder;
 mod locations;
 mod numbers;
 mod operations;
-mod sink;
+pub(crate) mod sink;
 mod tables;
 mod types;
 

@@ -2,11 +2,11 @@
 
 /// The bytes written so far.
 #[derive(Default)]
-pub(super) struct Sink(Vec<u8>);
+pub struct Sink(Vec<u8>);
 
 impl Sink {
     /// Returns the written bytes.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 
@@ -25,7 +25,7 @@ impl Sink {
 
     /// Writes an unsigned number. The number of trailing zero bits of the first byte is the number of bytes
     /// that follow it.
-    pub(super) fn varint(&mut self, value: u64) {
+    pub fn varint(&mut self, value: u64) {
         let bits = 64 - value.leading_zeros() as usize;
         let bytes = bits.div_ceil(7).max(1);
         if bytes > 8 {
@@ -37,7 +37,7 @@ impl Sink {
     }
 
     /// Writes a signed number.
-    pub(super) fn signed(&mut self, value: i64) {
+    pub fn signed(&mut self, value: i64) {
         self.varint(((value << 1) ^ (value >> 63)) as u64);
     }
 
@@ -52,27 +52,5 @@ impl Sink {
         self.byte(id as u8);
         self.varint(content.len() as u64);
         self.bytes(&content.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written() {
-        let write = |value| {
-            let mut sink = Sink::default();
-            sink.varint(value);
-            sink.into_bytes()
-        };
-        assert_eq!(write(0), [1]);
-        assert_eq!(write(127), [0xff]);
-        assert_eq!(write(128), [0x02, 0x02]);
-        assert_eq!(write(1 << 55), [0x80, 0, 0, 0, 0, 0, 0, 0x80]);
-        assert_eq!(write(1 << 56), [0, 0, 0, 0, 0, 0, 0, 0, 1]);
-        let mut sink = Sink::default();
-        [0, -1, 1, i64::MIN].into_iter().for_each(|n| sink.signed(n));
-        assert_eq!(sink.into_bytes(), [1, 3, 5, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
     }
 }

@@ -3,11 +3,12 @@
 //! `testdata` contains functions that JAX lowered and jaxlib serialised. Next to each file is the text that
 //! jaxlib prints for it.
 
-use super::{read, write};
-use crate::Tree;
-use crate::dialect::Version;
-use crate::text;
+mod numbers;
+
 use hlo_ir::diag::Diag;
+use hlo_stablehlo::bytecode::{is_bytecode, read, write};
+use hlo_stablehlo::dialect::Version;
+use hlo_stablehlo::{Tree, text};
 
 macro_rules! files {
     ($($name:literal),*) => {
@@ -318,7 +319,7 @@ fn files_of_a_folder_read_back() {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("a file").path();
         let bytes = std::fs::read(&path).expect("a file");
-        if !super::is_bytecode(&bytes) {
+        if !is_bytecode(&bytes) {
             continue;
         }
         let tree = read(&bytes).unwrap_or_else(|diag| panic!("{}: {diag:?}", path.display()));

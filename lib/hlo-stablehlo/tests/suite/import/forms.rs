@@ -55,6 +55,26 @@ fn summands_are_arrays_within_manual_computations() {
     assert_eq!(found, [outside, outside, inside, inside, outside]);
 }
 
+#[test]
+fn configurations_are_written_as_mlir_does() {
+    let text = "func.func @main() {
+        stablehlo.custom_call @f() {api_version = 4 : i32, has_side_effect = true, backend_config = {
+            uplo = 76 : ui8, a = [true, \"x\\22y\\0A\"], \"b c\" = 0.1 : f64, e = 1.5 : f32, h = 1.0 : f16,
+            n = 0x7FC00000 : f32, sizes = array<i64: 1, 2>, u}} : () -> ()
+        return
+    }";
+    let module = module(text);
+    let configs: Vec<&str> = module[module.entry()]
+        .instructions()
+        .iter()
+        .filter(|&&i| matches!(module[i].op, Op::CustomCall(_)))
+        .filter_map(|&i| module[i].common.as_ref()?.backend_config.as_str())
+        .collect();
+    let expected = "{a = [true, \"x\\22y\\0A\"], \"b c\" = 1.000000e-01 : f64, e = 1.500000e+00 : f32, \
+        h = 1.000000e+00 : f16, n = 0x7FC00000 : f32, sizes = array<i64: 1, 2>, u, uplo = 76 : ui8}";
+    assert_eq!(configs, [expected]);
+}
+
 /// For algorithms with several products, JAX counts one component of each operand. The specification counts
 /// all components.
 #[test]

@@ -1,8 +1,10 @@
 //! Tests with texts from jaxlib 0.10.2.
 
-use super::{PrintOptions, parse, print, print_with};
-use crate::tree::{Attribute, Location, Tree};
+mod floats;
+
 use hlo_ir::diag::Diag;
+use hlo_stablehlo::text::{PrintOptions, parse, print, print_with};
+use hlo_stablehlo::tree::{Attribute, Location, Tree};
 
 /// A JAX function, as printed by `compiler_ir("stablehlo")`.
 const JAX: &str = include_str!("testdata/jax.mlir");
