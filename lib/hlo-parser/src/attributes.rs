@@ -337,7 +337,10 @@ impl<'t> ModuleParser<'t> {
 }
 
 /// Reads a list of instructions, such as `{a, %b}`. Returns the spans of the names.
-pub(crate) fn predecessor_names(r: &mut AttrReader<'_>) -> Result<Vec<Span>, AttrError> {
+///
+/// # Errors
+/// The text is not a list of names.
+pub fn predecessor_names(r: &mut AttrReader<'_>) -> Result<Vec<Span>, AttrError> {
     if r.peek() != b'{' {
         return Err(r.expected("a list such as `{a, b}`"));
     }

@@ -121,7 +121,10 @@ fn with_error_count(diag: Diag, count: usize, one: &str, several: &str) -> Diag 
 }
 
 /// Reads `{name=number …}`, with one number for each of the `names`. Commas are optional.
-pub(crate) fn fields<const N: usize>(
+///
+/// # Errors
+/// The text does not have this form, a name is unknown or missing, or a number does not fit 32 bits.
+pub fn fields<const N: usize>(
     r: &mut AttrReader<'_>,
     table: &str,
     names: &'static [&'static str; N],

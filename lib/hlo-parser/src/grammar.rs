@@ -14,6 +14,9 @@ use pest::iterators::Pair;
 struct HloGrammar;
 
 /// Parses `rule` at the start of `text`, which is at byte `base` of the whole text.
+///
+/// # Errors
+/// The rule does not match.
 pub fn parse(rule: Rule, text: &str, base: usize) -> Result<Pair<'_, Rule>, Diag> {
     match HloGrammar::parse(rule, text) {
         Ok(mut pairs) => pairs.next().ok_or_else(|| Diag::error("nothing to parse")),

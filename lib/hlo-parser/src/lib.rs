@@ -40,6 +40,7 @@ mod body;
 mod element;
 mod foreign;
 mod frames;
+#[expect(missing_docs, reason = "the files of the grammar describe its rules")]
 mod grammar;
 mod hints;
 mod instruction;
@@ -56,18 +57,31 @@ mod signature;
 mod single;
 mod stack;
 mod syntax;
-#[cfg(test)]
-mod test_files;
 mod transfers;
 mod unbalanced;
-#[cfg(test)]
-mod value_grammar;
 mod wrapped;
 
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{Literal, Module, Shape, Span};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::attributes::predecessor_names;
+    pub use crate::body::starts_instruction;
+    pub use crate::foreign::recognise;
+    pub use crate::frames::fields;
+    pub use crate::grammar::{Rule, parse as parse_rule};
+    pub use crate::instruction::opcode_or_asynchronous;
+    pub use crate::literal::read as read_literal;
+    pub use crate::module::Computations;
+    pub use crate::other_names::OTHER_NAMES;
+    pub use crate::scan::{Scanned, scan};
+    pub use crate::signature::declared;
+    pub use crate::syntax::{Head, Operand, Operands, ScannedText, Stop, head};
+}
 
 /// Maximum number of errors. The parser stops after this many.
 pub const MAX_ERRORS: usize = 20;

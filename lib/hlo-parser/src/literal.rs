@@ -80,6 +80,9 @@ impl Elided {
 }
 
 /// Reads the value of a literal of this `shape`. A dynamic dimension has as many elements as its bound.
+///
+/// # Errors
+/// The text is not a value of this shape.
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     let mut elided = Elided::default();
     match read_value(c, shape, &mut elided) {

@@ -88,7 +88,10 @@ impl<'t> ModuleParser<'t> {
 }
 
 /// Reads the parameters of a signature.
-pub(crate) fn declared<'t>(c: &mut Cursor<'t>) -> Result<Vec<Declared<'t>>, Diag> {
+///
+/// # Errors
+/// The text is not a list of parameters.
+pub fn declared<'t>(c: &mut Cursor<'t>) -> Result<Vec<Declared<'t>>, Diag> {
     c.list("(", ")", |c| {
         c.skip_space();
         let start = c.offset();

@@ -7,8 +7,6 @@
 
 mod brackets;
 mod reader;
-#[cfg(test)]
-mod tests;
 mod tokens;
 
 pub use brackets::{Bracket, open_brackets};

@@ -12,8 +12,6 @@
 //! of the parser, stops at the first of these.
 
 mod scanned_text;
-#[cfg(test)]
-mod tests;
 
 pub use scanned_text::{ScannedText, Stop};
 
@@ -142,6 +140,9 @@ pub fn root<T: Text>(t: &mut T) -> Option<T::Token> {
 }
 
 /// Reads an operation up to its parentheses.
+///
+/// # Errors
+/// The text stops at a token that does not fit.
 #[inline]
 pub fn head<T: Text>(t: &mut T) -> Read<T, Head<T::Token>> {
     let start = t.offset();
@@ -205,6 +206,9 @@ impl Operands {
     }
 
     /// Reads the next operand, or the parenthesis after the last one.
+    ///
+    /// # Errors
+    /// The text stops at a token that does not fit.
     pub fn next<T: Text>(&mut self, t: &mut T) -> Read<T, Option<Operand<T::Token>>> {
         while !t.is_cut(if self.separated { wanted::OPERAND } else { wanted::SEPARATOR }) {
             match t.peek() {

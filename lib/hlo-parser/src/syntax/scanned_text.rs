@@ -49,6 +49,9 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Reads the start of an instruction. If no name is needed and there is none, reads only `ROOT`.
+    ///
+    /// # Errors
+    /// A token that does not fit.
     pub fn definition(&mut self, needs_name: bool) -> Result<Definition<&'t str>, Stop> {
         let start = self.offset();
         let root = root(self);
@@ -60,6 +63,9 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Reads an instruction without its attributes, and builds nothing.
+    ///
+    /// # Errors
+    /// A token that does not fit.
     pub fn skip_to_attributes(&mut self, needs_name: bool) -> Result<(), Stop> {
         self.definition(needs_name)?;
         let head = head(self)?;

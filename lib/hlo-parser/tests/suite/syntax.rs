@@ -1,12 +1,10 @@
 //! Tests that the grammar's `statement` and the reader accept the same instructions, or that the parser
 //! reports an error.
 
-use super::ScannedText;
-use crate::body::starts_instruction;
-use crate::grammar::{Rule, parse};
 use crate::test_files;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::rules::code;
+use hlo_parser::internals::{Rule, ScannedText, parse_rule, scan, starts_instruction};
 use hlo_testing::{Numbers, mutate};
 use std::collections::HashSet;
 
@@ -31,15 +29,15 @@ fn instructions() -> Vec<String> {
 fn ends(text: &str) -> (Option<usize>, Option<usize>) {
     let mut exact = ScannedText::new(text, 0);
     let read = exact.skip_to_attributes(true).ok().map(|()| exact.c.offset());
-    (parse(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
+    (parse_rule(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
 }
 
 /// Compares the results of the grammar, the reader and the parser for a line. Returns whether those of the
 /// first two differ.
 fn check(line: &str) -> bool {
     let text = format!("HloModule m\n\nENTRY e {{\n  {line}\n}}\n");
-    let parsed = crate::parse(&text);
-    let scanned = crate::scan::scan(&text);
+    let parsed = hlo_parser::parse(&text);
+    let scanned = scan(&text);
     // Brackets and comments have their own errors.
     let is_block = scanned.errors.is_empty() && scanned.top_level_ends == [text.len() - 2];
     if !is_block || line.contains(['\n', '\r']) || line.contains("//") {

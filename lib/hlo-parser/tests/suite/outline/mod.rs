@@ -1,7 +1,10 @@
 //! Tests of the outline. It must match the parser's result for texts that parse, and be reasonable for
 //! others.
 
-use super::*;
+mod brackets;
+
+use crate::test_files;
+use hlo_parser::outline::{Expected, Role, expected_at_end, outline};
 use std::path::{Path, PathBuf};
 
 const MODULE: &str = "HloModule m, is_scheduled=true
@@ -181,7 +184,7 @@ fn lone_instructions() {
 /// Checks that the outline contains all instructions of a valid module, with their computation, opcode and
 /// operands.
 fn same_as_parsed(text: &str, path: &Path) {
-    let Ok(module) = crate::parse_module(text) else { return };
+    let Ok(module) = hlo_parser::parse_module(text) else { return };
     let o = outline(text);
     let mut found = 0;
     for (n, i) in o.instructions.iter().enumerate() {
@@ -224,7 +227,7 @@ fn same_as_parsed(text: &str, path: &Path) {
 #[test]
 fn the_same_as_the_parser_reads() {
     let is_hlo = |path: &PathBuf| path.extension().is_some_and(|e| e == "hlo");
-    let paths: Vec<PathBuf> = crate::test_files::below("test").into_iter().filter(is_hlo).collect();
+    let paths: Vec<PathBuf> = test_files::below("test").into_iter().filter(is_hlo).collect();
     for path in &paths {
         same_as_parsed(&std::fs::read_to_string(path).unwrap(), path);
     }

@@ -1,13 +1,11 @@
 //! Collection of values from modules.
 
 use super::read::Target;
-use crate::grammar::{Rule, parse};
-use crate::scan::{Scanned, scan};
-use crate::syntax::{self, ScannedText};
 use crate::test_files;
 use hlo_ir::attr::Attrs as _;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::{CommonField, Header, Opcode};
+use hlo_parser::internals::{Rule, Scanned, ScannedText, head, parse_rule, scan};
 use pest::iterators::Pair;
 use std::collections::HashSet;
 
@@ -78,7 +76,7 @@ struct Module<'t> {
 /// Adds the values of a module up to its first syntax error.
 fn of_module(source: &str, out: &mut Vec<Value>) {
     let scanned = &scan(source);
-    let Ok(prologue) = parse(Rule::prologue, &scanned.text, 0) else { return };
+    let Ok(prologue) = parse_rule(Rule::prologue, &scanned.text, 0) else { return };
     let mut module = Module { source, scanned, out };
     let mut end = 0;
     for part in prologue.into_inner() {
@@ -89,7 +87,7 @@ fn of_module(source: &str, out: &mut Vec<Value>) {
         }
     }
     let rest = &scanned.text[end..];
-    if let Ok(computations) = parse(Rule::computations, rest.trim_blanks_start(), end) {
+    if let Ok(computations) = parse_rule(Rule::computations, rest.trim_blanks_start(), end) {
         computations.into_inner().for_each(|computation| module.computation(computation));
     }
 }
@@ -155,7 +153,7 @@ impl Module<'_> {
         t.definition(true).ok()?;
         let start = t.c.offset_of_next();
         self.add(Target::Operation, &statement[start..]);
-        syntax::head(&mut t).ok().and_then(|head| Opcode::from_name(head.opcode))
+        head(&mut t).ok().and_then(|head| Opcode::from_name(head.opcode))
     }
 
     fn header(&mut self, header: Pair<'_, Rule>) {

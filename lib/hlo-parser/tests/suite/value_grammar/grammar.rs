@@ -14,10 +14,10 @@ struct ValueGrammar;
 
 /// The text of the files with rules of values.
 pub const FILES: [&str; 4] = [
-    include_str!("../../../../grammar/values.pest"),
-    include_str!("../../../../grammar/literals.pest"),
-    include_str!("../../../../grammar/attributes.pest"),
-    include_str!("../../../../grammar/shardings.pest"),
+    include_str!("../../../../../grammar/values.pest"),
+    include_str!("../../../../../grammar/literals.pest"),
+    include_str!("../../../../../grammar/attributes.pest"),
+    include_str!("../../../../../grammar/shardings.pest"),
 ];
 
 /// Returns the rule with this name, if there is one.

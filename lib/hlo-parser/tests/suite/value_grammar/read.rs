@@ -1,18 +1,14 @@
 //! The readers of values, and the meaning of their errors.
 
-use crate::attributes::predecessor_names;
-use crate::frames::fields;
-use crate::instruction::opcode_or_asynchronous;
-use crate::literal;
-use crate::module::Computations;
-use crate::scan::scan;
-use crate::signature::declared;
-use crate::syntax::{self, Head, Operand, Operands, ScannedText, Stop};
 use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs as _, Resolver};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::{
     CommonAttrs, CommonField, ComputationId, FileLocation, Header, Literal, Opcode, Shape, StackFrame,
+};
+use hlo_parser::internals::{
+    Computations, Head, Operand, Operands, ScannedText, Stop, declared, fields, head, opcode_or_asynchronous,
+    predecessor_names, read_literal, scan,
 };
 
 /// The place of a value in a module.
@@ -127,7 +123,7 @@ fn operation(text: &str) -> Result<(), Stop> {
     let text = format!(" {text}");
     let scanned = scan(&text);
     let mut t = ScannedText::new(&scanned.text, 0);
-    let head = syntax::head(&mut t)?;
+    let head = head(&mut t)?;
     arguments(&mut t, &head)?;
     Ok(t.c.expect_end()?)
 }
@@ -141,7 +137,7 @@ fn arguments(t: &mut ScannedText<'_>, head: &Head<&str>) -> Result<(), Stop> {
         }
         t.c.advance(1);
         let shape = t.shape.clone();
-        let read = literal::read(&mut t.c, &shape)?;
+        let read = read_literal(&mut t.c, &shape)?;
         return match read.lone {
             Some(lone) if t.c.peek() != b')' => Err(Box::new(lone.error())),
             _ => Ok(t.c.expect(")")?),
