@@ -36,3 +36,10 @@ pub fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| register_groups(GROUPS));
 }
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::collectives::accumulation::converts_before;
+    pub use crate::collectives::all_reduce_folder::folded;
+}

@@ -1,6 +1,6 @@
 //! Passes on collectives, which exchange data between devices.
 
-mod accumulation;
+pub(crate) mod accumulation;
 pub(crate) mod all_gather_combiner;
 pub(crate) mod all_gather_cse;
 pub(crate) mod all_gather_remove_degenerate_dims;
