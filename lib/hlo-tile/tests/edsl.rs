@@ -1,6 +1,7 @@
 //! Compares contractions written in Rust, with operators and with `tile!`, to those of a Tile text.
 
 use hlo_builder::{Builder, Value};
+use hlo_ir::diag::Code;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{ElementType, Module, Shape};
 use hlo_tile::edsl::{Tensor, TensorOutput, cond, indices};
@@ -116,7 +117,7 @@ fn elements_are_combined() {
 
 /// Returns the code and the message of the only error of a computation. Checks that a note of the error
 /// contains the line.
-fn error_of(build: impl for<'b> Fn(&'b Builder, Value<'b>) -> u32) -> (Option<&'static str>, String) {
+fn error_of(build: impl for<'b> Fn(&'b Builder, Value<'b>) -> u32) -> (Option<Code>, String) {
     let b = Builder::new("wrong");
     let x = b.parameter(0, f32(&[4, 5]), "x");
     let line = build(&b, x);
@@ -137,7 +138,10 @@ fn errors_are_of_the_line_of_the_program() {
         o.value();
         line
     });
-    assert_eq!((code, message.as_str()), (Some("E3021"), "`x` has 2 dimensions, and is read at 1 indices"));
+    assert_eq!(
+        (code, message.as_str()),
+        (Some(Code::new("E3021")), "`x` has 2 dimensions, and is read at 1 indices")
+    );
     let (_, message) = error_of(|b, x| {
         let mut o = TensorOutput::new(b, [4]);
         o[i].assign(x.at((i, j)));
@@ -179,7 +183,7 @@ fn errors_are_of_the_line_of_the_program() {
             o.value();
             line
         });
-        assert_eq!(code, Some("E3013"));
+        assert_eq!(code, Some(Code::new("E3013")));
     }
 }
 

@@ -300,5 +300,5 @@ fn devices_are_counted_by_the_header() {
     let text = text.replace("=4", "=4096");
     let refused = compile(module(&text).as_ref(), &CompileOptions::default()).unwrap_err();
     assert_eq!(refused[0].message, "4096 replicas with 1 partitions each are not 1 to 1024 devices");
-    assert_eq!(refused[0].code, Some("E1162"));
+    assert_eq!(refused[0].code, Some(hlo_ir::diag::Code::new("E1162")));
 }
