@@ -67,3 +67,12 @@ pub use rng::{hlo_rt_rng_philox, hlo_rt_rng_three_fry};
 pub use rows::hlo_rt_move_rows;
 pub use sort::{hlo_rt_sort, hlo_rt_sort_keys, hlo_rt_sort_partial_keys, hlo_rt_top_k};
 pub use symbols::{ArgType, Symbol, symbols};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::conv::lines::round;
+    pub use crate::draw::uniform;
+    pub use crate::fft::pairs::Pairs;
+    pub use crate::gemm::transpose_words;
+}

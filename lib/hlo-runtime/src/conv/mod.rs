@@ -5,7 +5,7 @@ mod dilated;
 mod direct;
 mod geometry;
 mod grouped;
-mod lines;
+pub(crate) mod lines;
 mod order;
 mod packed;
 mod panel;

@@ -3,7 +3,7 @@
 //! One thread transforms each line separately, or each fixed pair of lines, so that the bits do not depend on
 //! how lines are divided among threads. The context keeps the plans.
 
-mod pairs;
+pub(crate) mod pairs;
 
 use hlo_runtime_core::{
     Context, ElementCode, Error, FftDesc, FftKind, Filled, MAX_FFT_RANK, Scratch, Shared,

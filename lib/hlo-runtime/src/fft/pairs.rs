@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::zeros;
 
 /// Plans and buffers for pairs of lines of `n` real numbers.
-pub(super) struct Pairs<T: FftNum> {
+pub struct Pairs<T: FftNum> {
     plan: Arc<dyn Fft<T>>,
     line: Filled<Complex<T>>,
     scratch: Filled<Complex<T>>,
@@ -21,13 +21,16 @@ pub(super) struct Pairs<T: FftNum> {
 impl<T: Precision> Pairs<T> {
     /// Creates the buffers for `plan`, the plan of complex lines of this length in the direction of the
     /// transform.
-    pub(super) fn new(plan: &Arc<dyn Fft<T>>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// Fails if there is no memory for the buffers.
+    pub fn new(plan: &Arc<dyn Fft<T>>) -> Result<Self, Error> {
         let scratch = zeros::<T>(plan.get_inplace_scratch_len())?;
         Ok(Self { plan: plan.clone(), line: zeros::<T>(plan.len())?, scratch })
     }
 
     /// Computes the first halves of the spectra of two lines.
-    pub(super) fn forward(&mut self, from: [&[T]; 2], to: [&mut [Complex<T>]; 2]) {
+    pub fn forward(&mut self, from: [&[T]; 2], to: [&mut [Complex<T>]; 2]) {
         let scales = from.map(scale);
         // The quotients are exact, because the scales are powers of two.
         let [a, b] = scales.map(|scale| T::one() / scale);
@@ -52,7 +55,7 @@ impl<T: Precision> Pairs<T> {
 
     /// Computes two lines from the first halves of their spectra, and multiplies them by `factor`. The
     /// imaginary parts of the spectra at 0 are ignored.
-    pub(super) fn inverse(&mut self, from: [&[Complex<T>]; 2], to: [&mut [T]; 2], factor: T) {
+    pub fn inverse(&mut self, from: [&[Complex<T>]; 2], to: [&mut [T]; 2], factor: T) {
         let scales = from.map(|line| scale(parts(line)));
         let [a, b] = scales.map(|scale| T::one() / scale);
         let Some((middle, rest)) = self.line.split_first_mut() else { return };
@@ -95,44 +98,4 @@ fn scale<T: Precision>(numbers: &[T]) -> T {
         }
     }
     most.into_iter().chain(rest.iter().copied()).fold(T::zero(), larger).near_power_of_two()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hlo_fft::{FftDirection, FftPlans};
-
-    /// The spectra of two lines of very different magnitudes are as exact as those of each line alone, and
-    /// the inverse transform restores the lines.
-    #[test]
-    fn pairs_are_two_lines() {
-        let plans = FftPlans::default();
-        for n in [1usize, 3, 5, 9, 21, 67, 97, 341] {
-            for factor in [1.0, 1e-12, 3e30] {
-                let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin() + 0.25).collect();
-                let b: Vec<f64> = (0..n).map(|i| factor * (i as f64 * 1.3).cos()).collect();
-                let width = n / 2 + 1;
-                let zero = Complex::new(0.0, 0.0);
-                let (mut x, mut y) = (vec![zero; width], vec![zero; width]);
-                let forward = f64::complex(&plans, n, FftDirection::Forward);
-                Pairs::new(&forward).unwrap().forward([&a, &b], [&mut x, &mut y]);
-                for (line, spectrum, size) in [(&a, &x, 1.0), (&b, &y, factor)] {
-                    for (k, &found) in spectrum.iter().enumerate() {
-                        let turn = |i: usize| std::f64::consts::TAU * ((i * k) % n) as f64 / n as f64;
-                        let exact: Complex<f64> =
-                            line.iter().enumerate().map(|(i, &x)| Complex::from_polar(x, -turn(i))).sum();
-                        assert!((found - exact).norm() < 1e-13 * n as f64 * size, "{n} {k}: {found} {exact}");
-                    }
-                    assert_eq!(spectrum[0].im.to_bits(), 0);
-                }
-                let (mut back, mut other) = (vec![0.0; n], vec![0.0; n]);
-                let inverse = f64::complex(&plans, n, FftDirection::Inverse);
-                Pairs::new(&inverse).unwrap().inverse([&x, &y], [&mut back, &mut other], 1.0 / n as f64);
-                for (line, found, size) in [(&a, &back, 1.0), (&b, &other, factor)] {
-                    let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-13 * n as f64 * size;
-                    assert!(line.iter().zip(found).all(near), "{n} {factor}");
-                }
-            }
-        }
-    }
 }

@@ -40,7 +40,7 @@ pub(crate) use pack::{Format, Panels, Rows};
 pub(crate) use store::{Output, Sink, bf16_bits};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use transpose::transpose_16;
-pub(crate) use transpose::transpose_words;
+pub use transpose::transpose_words;
 
 /// The number of rows of a tile and of a left panel.
 pub(crate) const MR: usize = 8;
