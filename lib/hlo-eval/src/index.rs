@@ -38,13 +38,13 @@ pub(crate) fn advance(index: &mut [i64], dims: &[i64]) -> bool {
 
 /// Returns the indices below `dims` in row-major order. Without dimensions there is one index. With a
 /// dimension of size 0 there is none.
-pub(crate) fn indices(dims: &[i64]) -> Indices {
+pub fn indices(dims: &[i64]) -> Indices {
     let first: Dims = smallvec::smallvec![0; dims.len()];
     Indices { dims: dims.into(), next: (count(dims) > 0).then_some(first) }
 }
 
 /// The iterator of [`indices`].
-pub(crate) struct Indices {
+pub struct Indices {
     dims: Dims,
     next: Option<Dims>,
 }
@@ -62,9 +62,12 @@ impl Iterator for Indices {
     }
 }
 
-/// Returns the row-major position of an index. Fails if it is not below `dims`.
+/// Returns the row-major position of an index.
+///
+/// # Errors
+/// Fails if the index is not below `dims`.
 #[inline]
-pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> {
+pub fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> {
     let mut position = 0;
     let mut inside = index.len() == dims.len();
     for (&i, &size) in index.iter().zip(dims) {
@@ -83,25 +86,4 @@ pub(crate) fn position(index: &[i64], dims: &[i64]) -> Result<usize, EvalError> 
 /// Returns the values at the given positions of a list, such as the sizes of some dimensions of an array.
 pub(crate) fn pick(values: &[i64], places: &[usize]) -> Dims {
     places.iter().map(|&place| values[place]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn indices_are_row_major() {
-        let all: Vec<Vec<i64>> = indices(&[2, 2]).map(|i| i.to_vec()).collect();
-        assert_eq!(all, [[0, 0], [0, 1], [1, 0], [1, 1]]);
-        assert_eq!(indices(&[]).count(), 1);
-        assert_eq!(indices(&[3, 0]).count(), 0);
-    }
-
-    #[test]
-    fn an_index_outside_has_no_position() {
-        assert_eq!(position(&[1, 2], &[2, 3]).unwrap(), 5);
-        for outside in [&[2, 0][..], &[0, 3], &[0, -1], &[0]] {
-            assert!(position(outside, &[2, 3]).unwrap_err().message.starts_with("internal error: "));
-        }
-    }
 }

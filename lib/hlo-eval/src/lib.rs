@@ -80,6 +80,13 @@ use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
 use std::sync::Arc;
 
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::index::{indices, position};
+    pub use crate::ops::fast::walk::{Walk, copy_walk};
+}
+
 /// Limits and settings of an evaluation.
 ///
 /// # Example

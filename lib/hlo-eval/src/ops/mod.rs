@@ -15,7 +15,7 @@ mod dot;
 pub(crate) mod dynamic;
 mod effects;
 pub(crate) mod elementwise;
-mod fast;
+pub(crate) mod fast;
 mod float;
 mod indexing;
 mod integer;

@@ -11,4 +11,7 @@ mod dynamic;
 mod effects;
 mod elementwise;
 mod fast_paths;
+mod index;
+mod lapack;
 mod linear_algebra;
+mod walk;

@@ -16,7 +16,7 @@ pub(super) mod pad;
 pub(super) mod reduce;
 pub(super) mod reduce_window;
 pub(super) mod scalar_while;
-pub(super) mod walk;
+pub(crate) mod walk;
 mod wide_lanes;
 
 /// Number of result elements that pass through a program at a time.

@@ -14,14 +14,16 @@ use hlo_ir::Dims;
 /// A walk through memory: the position of index 0, and the distance between neighbours along each dimension,
 /// in elements. Distances may be zero or negative.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk {
-    pub(crate) offset: i64,
-    pub(crate) strides: Dims,
+pub struct Walk {
+    /// The position of index 0.
+    pub offset: i64,
+    /// The distance between neighbours along each dimension.
+    pub strides: Dims,
 }
 
 impl Walk {
     /// Returns the walk over a dense row-major array.
-    pub(crate) fn dense(dims: &[i64]) -> Self {
+    pub fn dense(dims: &[i64]) -> Self {
         Self { offset: 0, strides: row_major_strides(dims) }
     }
 
@@ -63,8 +65,9 @@ impl Walk {
 
 /// Copies element `from[source(i)]` to `to[target(i)]` for every multi-index `i` below `dims`.
 ///
+/// # Errors
 /// Fails if a walk leaves its slice. No verified module causes this.
-pub(crate) fn copy_walk<T: Pod>(
+pub fn copy_walk<T: Pod>(
     dims: &[i64],
     from: &[T],
     source: &Walk,
@@ -118,23 +121,4 @@ pub(crate) fn copy_bytes(
 ) -> Result<(), EvalError> {
     with_storage!(size, T => copy_walk::<T>(dims, elements(from)?, source, elements_mut(to)?, target))
         .unwrap_or_else(|| Err(EvalError::internal(format!("elements of {size} bytes"))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_walk_that_leaves_its_slice_is_an_error() {
-        let source = Walk { offset: 1, strides: smallvec::smallvec![1] };
-        assert!(copy_walk(&[3], &[1u8, 2, 3], &source, &mut [0; 3], &Walk::dense(&[3])).is_err());
-    }
-
-    #[test]
-    fn a_negative_stride_reverses() {
-        let mut out = [0u8; 3];
-        let source = Walk { offset: 2, strides: smallvec::smallvec![-1] };
-        copy_walk(&[3], &[1, 2, 3], &source, &mut out, &Walk::dense(&[3])).unwrap();
-        assert_eq!(out, [3, 2, 1]);
-    }
 }
