@@ -448,7 +448,3 @@ fn build(
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
-
-#[cfg(test)]
-#[path = "compile_tests.rs"]
-mod tests;

@@ -24,3 +24,17 @@ pub use code_cache::{CodeCache, CodeKey};
 pub use compile::{CompileOptions, Stage, compile, emit, emit_for};
 pub use devices::DeviceRun;
 pub use executable::{Executable, Input, RunError, Timings};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::aot::link::object_of_text;
+    pub use crate::aot::names::identifiers;
+    pub use crate::aot::prune::prune;
+    pub use crate::elem::{Elem, load, store};
+    pub use crate::math::narrow::Format;
+    pub use crate::ops::Unsupported;
+    pub use crate::ops::convert::bitcast_convert;
+    pub use crate::ops::elementwise::emit as emit_elementwise;
+    pub use crate::ops::reducer::emit_reducer_op;
+}

@@ -1,6 +1,7 @@
 //! Linking of an ahead-of-time program in LLVM IR: combines its parts, constants and entry into one module,
 //! in which only the entry is visible.
 
+use super::target::Target;
 use crate::jit::{self, Effort, FileType, TargetMachine};
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
@@ -211,4 +212,19 @@ impl Linker {
         // SAFETY: the module is alive. Without effort, only its target is set.
         unsafe { jit::optimize(self.program, machine, Effort::None) }
     }
+}
+
+/// Compiles LLVM IR in text form for a machine, and returns the object file.
+///
+/// # Errors
+/// Fails if LLVM cannot read the text, or has no code generator for the machine.
+///
+/// # Safety
+/// LLVM's verifier must accept the text.
+pub unsafe fn object_of_text(text: &str, target: &Target) -> Result<Vec<u8>, String> {
+    let machine = TargetMachine::of(target, Effort::Full)?;
+    let mut linker = Linker::new();
+    linker.target(&machine)?;
+    linker.add_text(text)?;
+    linker.object(&machine)
 }

@@ -8,9 +8,9 @@ pub mod archive;
 mod entry;
 mod header;
 mod interface;
-mod link;
-mod names;
-mod prune;
+pub(crate) mod link;
+pub(crate) mod names;
+pub(crate) mod prune;
 mod rust;
 pub(crate) mod target;
 

@@ -151,7 +151,7 @@ pub fn check_program_name(name: &str) -> Result<(), String> {
 
 /// Returns a similar identifier for each name. No two identifiers are equal, even if case is ignored. None of
 /// them equals a name in `taken`, which must be in lower case.
-pub(super) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, taken: &[&str]) -> Vec<String> {
+pub fn identifiers<'n>(names: impl Iterator<Item = &'n str>, taken: &[&str]) -> Vec<String> {
     let mut used: HashSet<String> = taken.iter().map(|t| (*t).to_string()).collect();
     names
         .map(|name| {
@@ -177,26 +177,4 @@ fn identifier(name: &str) -> String {
         out.push('_');
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_identifiers() {
-        let names = ["x", "X", "Arg_0.1", "params['w']", "0", "", "float", "arena", "__a", "x_2", "ü"];
-        let found = identifiers(names.into_iter(), &["arena"]);
-        let expected =
-            ["x", "X_2", "Arg_0_1", "params_w", "x_0", "x_3", "float_", "arena_2", "a", "x_2_2", "x_4"];
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn names_of_programs_are_checked() {
-        assert!(check_program_name("mlp_2").is_ok());
-        for wrong in ["", "2x", "a-b", "main", "while", "hlo_rt_dot", "_a", "é", &"a".repeat(200)] {
-            assert!(check_program_name(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -296,7 +296,10 @@ fn make_readable(object: &mut [u8]) -> Result<(), PartError> {
 }
 
 /// Returns the members of a library that `roots` need, each with its name and reduced to the needed sections.
-pub(super) fn prune(
+///
+/// # Errors
+/// Fails if the library is damaged, is for another machine or has no function of a name in `roots`.
+pub fn prune(
     library: &[u8],
     roots: &[String],
     (machine, machine_name): (u16, &'static str),
@@ -365,7 +368,3 @@ pub(super) fn prune(
     let members = members.into_iter().flatten().filter(|m| !m.live.is_empty());
     members.map(|m| Ok((m.name.clone(), m.write()?))).collect()
 }
-
-#[cfg(test)]
-#[path = "prune_tests.rs"]
-mod tests;

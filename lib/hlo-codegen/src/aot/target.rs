@@ -353,7 +353,3 @@ pub(crate) fn initialize() {
         LLVMInitializeAArch64AsmPrinter();
     });
 }
-
-#[cfg(test)]
-#[path = "target_tests.rs"]
-mod tests;

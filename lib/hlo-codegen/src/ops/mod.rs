@@ -27,6 +27,3 @@ impl From<Unsupported> for Refusal {
         e.to_string().into()
     }
 }
-
-#[cfg(test)]
-mod tests;

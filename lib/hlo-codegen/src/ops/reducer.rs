@@ -10,6 +10,9 @@ use hlo_ir::{ElementType, ElementwiseOp};
 ///
 /// Narrow floats are rounded after each step as in all operations. To accumulate in `f32`, pass `f32` as the
 /// type.
+///
+/// # Errors
+/// Fails if the operation is not defined for this type.
 pub fn emit_reducer_op<'c>(
     b: &Builder<'c>,
     op: ElementwiseOp<'_>,

@@ -1,7 +1,7 @@
 //! Tests of functions of `f16` and `bf16` for every bit pattern: the result is the rounded `f32` result.
 
 use super::Compiled;
-use crate::math::narrow::Format;
+use hlo_codegen::internals::Format;
 use hlo_ir::{ElementType, Op};
 
 #[test]

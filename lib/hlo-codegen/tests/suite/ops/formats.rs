@@ -1,7 +1,7 @@
 //! Tests of narrow floats: every bit pattern, and rounding to the formats.
 
 use super::Compiled;
-use crate::math::narrow::Format;
+use hlo_codegen::internals::Format;
 use hlo_ir::{ElementType, Op};
 use hlo_testing::Numbers;
 

@@ -1,7 +1,7 @@
 //! Tests of whole programs: compiled, run on one and on two threads, and compared with the interpreter.
 
-use crate::{CompileOptions, Executable, RunError, Stage, compile, emit};
-use crate::{SourceFile, jit};
+use hlo_codegen::{CompileOptions, Executable, Input, RunError, SourceFile, Stage, compile, emit, jit};
+use hlo_ir::host::NoHost;
 use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Shape};
 
@@ -299,8 +299,6 @@ fn the_text_of_mlir_reads_back_with_places() {
 /// theirs.
 #[test]
 fn inputs_may_lie_in_outputs() {
-    use crate::{Input, RunError};
-    use hlo_ir::host::NoHost;
     let module = module(
         "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) },
   entry_computation_layout={(f32[3]{0}, s4[4]{0:E(4)})->(f32[3]{0}, s4[4]{0:E(4)})}

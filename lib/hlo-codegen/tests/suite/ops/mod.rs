@@ -8,9 +8,9 @@ mod half;
 mod reductions;
 mod speed;
 
-use crate::builder::{ModuleBuilder, PointerFacts, Signature};
-use crate::elem;
-use crate::jit::{self, Effort, FileType, Linked};
+use hlo_codegen::builder::{ModuleBuilder, PointerFacts, Signature};
+use hlo_codegen::internals::{Unsupported, bitcast_convert, emit_elementwise, load, store};
+use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_ir::{ElementType, Op};
 use melior::ir::{Location, Module};
 
@@ -25,20 +25,20 @@ fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> 
     let emitted = functions.function("f", signature, None, |b, args| {
         b.for_loop(b.index(0), args[4], 1, |i| {
             let operands: Vec<_> =
-                types.iter().enumerate().map(|(k, &ty)| (elem::load(b, ty, args[k + 1], i), ty)).collect();
+                types.iter().enumerate().map(|(k, &ty)| (load(b, ty, args[k + 1], i), ty)).collect();
             let value = match (op, operands[0]) {
                 (Op::Copy, (x, _)) => x,
-                (Op::BitcastConvert, (x, from)) => super::convert::bitcast_convert(b, result, x, from)?,
+                (Op::BitcastConvert, (x, from)) => bitcast_convert(b, result, x, from)?,
                 _ => {
                     let op = op.elementwise().expect("an elementwise operation");
-                    super::elementwise::emit(b, op, result, &operands)?
+                    emit_elementwise(b, op, result, &operands)?
                 }
             };
-            elem::store(b, result, args[0], i, value);
-            Ok::<_, super::Unsupported>(())
+            store(b, result, args[0], i, value);
+            Ok::<_, Unsupported>(())
         })?;
         b.ret(None);
-        Ok::<_, super::Unsupported>(())
+        Ok::<_, Unsupported>(())
     });
     emitted.expect("a supported operation");
     jit::lower_to_llvm_dialect(&context, &mut module).expect("valid MLIR");

@@ -1,7 +1,7 @@
 //! Tests that the functions that matter for speed are compiled to vector code without calls.
 
 use super::code;
-use crate::jit::FileType;
+use hlo_codegen::jit::FileType;
 use hlo_ir::{ElementType, Op};
 
 fn functions() -> Vec<Op> {

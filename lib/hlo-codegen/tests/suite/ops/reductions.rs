@@ -1,10 +1,8 @@
 //! Tests that reduction loops with common combiners are vectorised.
 
-use crate::builder::{FastMath, ModuleBuilder, PointerFacts, Signature};
-use crate::elem::{self, Elem};
-use crate::jit::{self, Effort, FileType, Linked};
-use crate::ops::Unsupported;
-use crate::ops::reducer::emit_reducer_op;
+use hlo_codegen::builder::{FastMath, ModuleBuilder, PointerFacts, Signature};
+use hlo_codegen::internals::{Elem, Unsupported, emit_reducer_op, load, store};
+use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_ir::{ElementType, Op};
 use melior::ir::{Location, Module};
 
@@ -21,11 +19,11 @@ fn reduction(op: &Op, init: f64, file: FileType) -> Vec<u8> {
         let combine = op.elementwise().expect("an elementwise operation");
         let init = b.const_float(b.f32(), init);
         let r = b.for_carry(b.index(0), args[2], 1, &[init], |i, carried| {
-            let x = elem::load(b, ty, args[0], i);
+            let x = load(b, ty, args[0], i);
             let next = emit_reducer_op(b, combine, ty, Elem::One(carried[0]), x, FastMath::Reassoc)?;
             Ok::<_, Unsupported>(next.flatten())
         })?;
-        elem::store(b, ty, args[1], b.index(0), Elem::One(r[0]));
+        store(b, ty, args[1], b.index(0), Elem::One(r[0]));
         b.ret(None);
         Ok::<_, Unsupported>(())
     });

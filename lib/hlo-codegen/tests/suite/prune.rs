@@ -1,7 +1,8 @@
 //! Tests of the extraction of parts of libraries, with a library built by a C compiler.
 
-use super::*;
-use object::{Object, ObjectSymbol};
+use hlo_codegen::aot::archive::PartError;
+use hlo_codegen::internals::prune;
+use object::{Object, ObjectSymbol, elf};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
