@@ -1,17 +1,18 @@
 //! Runs on several devices: each device is a thread with an evaluator of its own.
 
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
+use crate::evaluator::run_computation;
 use crate::module_cache::ModuleCache;
-use crate::{EvalError, Options};
-use hlo_communicator::{
-    Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
-};
-use hlo_ir::devices::{Collective, DeviceCounts};
+use crate::options::Options;
+use crate::sites::{Devices, Sites};
+use hlo_communicator::{Failure, InProcess, Observer, Options as WaitOptions, World, run_in};
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::{Watch, Watches};
 use hlo_ir::{InstrId, Literal, Module, Op};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,54 +45,13 @@ pub struct DeviceOptions<'a> {
     pub known: Option<&'a ModuleCache>,
 }
 
-/// The collectives of a module, with their numbers in a [`Table`].
-pub(crate) struct Sites {
-    pub(crate) counts: DeviceCounts,
-    numbers: HashMap<InstrId, usize>,
-}
-
-impl Sites {
-    fn of(module: &Module, counts: DeviceCounts) -> Result<(Self, Table), EvalError> {
-        let mut table = Table::new(counts.devices());
-        let mut numbers = HashMap::new();
-        for id in module.computations().flat_map(|c| module[c].instructions().iter().copied()) {
-            let collective = Collective::of(module, id, counts).map_err(|e| EvalError::new(e).at(id))?;
-            let Some(Collective { name, groups, pairs, reduction }) = collective else { continue };
-            let number = table.add_permute(name, &groups, &pairs);
-            let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
-            table.set_reduction(number, reduction);
-            numbers.insert(id, number);
-        }
-        Ok((Self { counts, numbers }, table))
-    }
-
-    /// Returns the number of a collective.
-    pub(crate) fn number(&self, id: InstrId) -> Result<usize, EvalError> {
-        self.numbers.get(&id).copied().ok_or_else(|| EvalError::internal("a collective without a number"))
-    }
-}
-
-/// A device's connection to the other devices.
-#[derive(Clone, Copy)]
-pub(crate) struct Devices<'m> {
-    pub(crate) communicator: &'m dyn Communicator,
-    pub(crate) sites: &'m Sites,
-}
-
-impl Devices<'_> {
-    /// Returns the number of this device.
-    pub(crate) fn own(&self) -> usize {
-        self.communicator.device()
-    }
-}
-
 /// Runs the entry computation on the devices of this process, each with its own inputs.
 pub(crate) fn run(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
     devices: &DeviceOptions<'_>,
-    body: impl Fn(&mut Evaluator<'_>, Vec<Literal>) -> Result<Literal, EvalError> + Sync,
+    body: impl Fn(&mut Context<'_>, Vec<Literal>) -> Result<Literal, EvalError> + Sync,
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
     let world = devices.world.unwrap_or(&InProcess);
@@ -116,16 +76,16 @@ pub(crate) fn run(
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
     let outcome = run_in(world, table, waits, runs, |member, run| {
         let options = Options { watch: watches.of(member.device()).cloned(), ..options.clone() };
-        let mut evaluator = Evaluator::new(module, &options, run.host);
-        evaluator.devices = Some(Devices { communicator: member, sites: &sites });
+        let mut cx = Context::new(module, &options, run.host, run_computation);
+        cx.devices = Some(Devices { communicator: member, sites: &sites });
         if let Some(known) = devices.known {
-            evaluator.plans = known.take();
+            cx.plans = known.take();
         }
-        let outcome = body(&mut evaluator, run.inputs);
+        let outcome = body(&mut cx, run.inputs);
         if let Some(known) = devices.known {
-            known.keep(std::mem::take(&mut evaluator.plans));
+            known.keep(std::mem::take(&mut cx.plans));
         }
-        outcome.map_err(|e| match (evaluator.failed_elsewhere, e.is_stopped) {
+        outcome.map_err(|e| match (cx.failed_elsewhere, e.is_stopped) {
             (true, _) => Failure::Remote,
             (false, true) => Failure::Stopped,
             (false, false) => {
@@ -176,7 +136,7 @@ pub(crate) fn reaches(module: &Module, id: InstrId) -> bool {
 pub(crate) fn run_on_one_device(
     module: &Module,
     options: &Options,
-    body: impl Fn(&mut Evaluator<'_>) -> Result<Literal, EvalError> + Sync,
+    body: impl Fn(&mut Context<'_>) -> Result<Literal, EvalError> + Sync,
 ) -> Result<Literal, EvalError> {
     if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
         return Err(EvalError::new(first.message));
@@ -186,7 +146,7 @@ pub(crate) fn run_on_one_device(
     }
     let mut host = NoHost;
     let only = DeviceRun { inputs: Vec::new(), host: &mut host, watch: None };
-    let mut values = run(module, vec![only], options, &DeviceOptions::default(), |ev, _| body(ev))?;
+    let mut values = run(module, vec![only], options, &DeviceOptions::default(), |cx, _| body(cx))?;
     values.pop().ok_or_else(|| EvalError::internal("an instruction without a value"))
 }
 
@@ -220,18 +180,5 @@ impl Observer for Supervisor<'_> {
         if self.watches.len() > 1 {
             self.watches.stop();
         }
-    }
-}
-
-impl Evaluator<'_> {
-    /// Converts the outcome of a communication to a result of this device.
-    pub(crate) fn communicated<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, EvalError> {
-        outcome.map_err(|failure| {
-            self.failed_elsewhere |= failure == Failure::Remote;
-            match failure {
-                Failure::Stopped => EvalError::stopped(),
-                failure => EvalError::new(failure.to_string()),
-            }
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! Elements as bits: reads and writes single elements of arrays of any type.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use crate::index::position;
 use crate::kernel::Kernel;
 use hlo_ir::{ArrayShape, Dims, Literal};

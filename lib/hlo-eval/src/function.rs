@@ -1,9 +1,9 @@
 //! Functions: computations from scalars to scalars, which `reduce`, `sort`, `scatter` and other operations
 //! apply to elements.
 
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::{Scalar, Scalars};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::program::{Machine, Program, bits_of, single_element};
 use hlo_ir::{AlignedBytes, ComputationId, ElementType, Literal};
 use std::sync::Arc;
@@ -25,12 +25,12 @@ impl Function {
     /// Prepares a computation whose parameters are scalars of the types `parameters` and whose result is one
     /// scalar, or a tuple of scalars, of the types `results`.
     pub(crate) fn new(
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         id: ComputationId,
         parameters: &[ElementType],
         results: &[ElementType],
     ) -> Result<Self, EvalError> {
-        let body = match program(ev, id, parameters, results)? {
+        let body = match program(cx, id, parameters, results)? {
             Some(program) => Body::Program(Machine::new(program, 1)),
             None => Body::Computation(id, Scalars::new()),
         };
@@ -40,17 +40,17 @@ impl Function {
     /// Applies the function to the bits of its arguments. Returns the bits of its results.
     pub(crate) fn call(
         &mut self,
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         arguments: &[Scalar],
     ) -> Result<&[Scalar], EvalError> {
         match &mut self.body {
             Body::Program(machine) => {
-                ev.charge(machine.cost())?;
+                cx.charge(machine.cost())?;
                 machine.call(arguments)
             }
             Body::Computation(id, returned) => {
-                ev.charge(1)?;
-                *returned = run(ev, *id, arguments, self.results)?;
+                cx.charge(1)?;
+                *returned = run(cx, *id, arguments, self.results)?;
                 Ok(returned)
             }
         }
@@ -61,12 +61,12 @@ impl Function {
 /// `results`. Fails if the types do not fit. Returns `None` if the computation can't be compiled to a
 /// program.
 pub(crate) fn program(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: ComputationId,
     parameters: &[ElementType],
     results: &[ElementType],
 ) -> Result<Option<Arc<Program>>, EvalError> {
-    let module = ev.module;
+    let module = cx.module;
     let wrong = |what: &str| {
         EvalError::new(format!("computation `{}` has {what} that do not fit its use", module[id].name))
     };
@@ -83,17 +83,17 @@ pub(crate) fn program(
     if !returned.iter().copied().eq(results.iter().map(|&t| Some(t))) {
         return Err(wrong("results"));
     }
-    Ok(ev.program(id))
+    Ok(cx.program(id))
 }
 
 /// Runs a computation on scalars with the evaluator.
 fn run(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: ComputationId,
     arguments: &[Scalar],
     results: usize,
 ) -> Result<Scalars, EvalError> {
-    let module = ev.module;
+    let module = cx.module;
     let parameters = module.parameters(id);
     if parameters.len() != arguments.len() {
         return Err(EvalError::internal(format!(
@@ -114,7 +114,7 @@ fn run(
             EvalError::internal(format!("parameter `{name}` has shape {shape}, and is given a scalar"))
         })?);
     }
-    let returned = ev.run_computation(id, literals)?;
+    let returned = cx.call(id, literals)?;
     let values: Option<Scalars> = returned.leaves().into_iter().map(bits_of).collect();
     values.filter(|values| values.len() == results).ok_or_else(|| {
         EvalError::internal(format!(

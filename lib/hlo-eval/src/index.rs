@@ -1,6 +1,6 @@
 //! Index arithmetic: index spaces, and the row-major positions of indices.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use hlo_ir::Dims;
 
 /// Returns row-major strides in elements. A negative size counts as 0; no allocated array has one.

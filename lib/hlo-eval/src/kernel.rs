@@ -3,7 +3,7 @@
 //! A kernel is selected once by opcode and element types. It contains the loop over the elements. The same
 //! kernels run over whole arrays and over the registers of a scalar program.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use hlo_ir::ElementType;

@@ -49,6 +49,7 @@
 //! assert_eq!(error.message, "the entry computation has 2 parameters, but 1 inputs were given");
 //! ```
 
+mod context;
 mod devices;
 mod element;
 mod error;
@@ -60,8 +61,10 @@ pub mod lapack;
 mod memory;
 mod module_cache;
 mod ops;
+mod options;
 mod plan;
 mod program;
+mod sites;
 mod transfers;
 
 pub use devices::{DeviceOptions, DeviceRun, Supervisor, WaitCallback};
@@ -69,76 +72,21 @@ pub use error::EvalError;
 pub use memory::check_memory;
 pub use module_cache::ModuleCache;
 pub use ops::convert::convert;
+pub use options::Options;
 
-use evaluator::Evaluator;
+use context::Context;
+use evaluator::run_computation;
 use hlo_communicator::{InProcess, World};
-use hlo_custom_call::Registry;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::verify::Verified;
-use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
-use std::sync::Arc;
 
 /// Internals that the tests of this crate call.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::index::{indices, position};
     pub use crate::ops::fast::walk::{Walk, copy_walk};
-}
-
-/// Limits and settings of an evaluation.
-///
-/// # Example
-/// A limit on the number of operations ends an infinite loop:
-///
-/// ```
-/// let module = hlo_parser::parse_module("HloModule m
-/// same { s = s32[] parameter(0) }
-/// always { s = s32[] parameter(0) ROOT p = pred[] constant(true) }
-/// ENTRY main { z = s32[] constant(0) ROOT w = s32[] while(z), condition=always, body=same }
-/// ").expect("a module");
-/// let options = hlo_eval::Options { max_operations: Some(1000), ..Default::default() };
-/// assert!(hlo_eval::evaluate(&module, &[], &options).is_err());
-/// ```
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Maximum total size in bytes of the values that the evaluation creates. Inputs and constants don't
-    /// count.
-    pub max_bytes: usize,
-    /// Maximum number of element operations, or `None` for no limit. An instruction counts as at least one
-    /// operation. With a limit, every evaluation ends. A custom call counts the bytes of its operands and the
-    /// elements of its results, whatever its target does.
-    pub max_operations: Option<u64>,
-    /// Maximum call depth.
-    pub max_call_depth: usize,
-    /// The targets of custom calls. The default contains the built-in targets and those of
-    /// [`lapack::LAPACK`].
-    pub custom_calls: Registry,
-    /// The seed of random numbers. They also depend on the instruction that draws them (see
-    /// [`hlo_ir::streams`]).
-    pub seed: u64,
-    /// The observer of the evaluation, which may stop it.
-    pub watch: Option<Arc<Watch>>,
-    /// Whether to compute everything by its definition, element by element, instead of by the fast paths.
-    /// This is slow; tests use it to check the fast paths.
-    pub definitions_only: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let mut custom_calls = Registry::new();
-        custom_calls.add(lapack::LAPACK);
-        Self {
-            max_bytes: 8 << 30,
-            max_operations: None,
-            max_call_depth: 200,
-            custom_calls,
-            seed: 0,
-            watch: None,
-            definitions_only: false,
-        }
-    }
 }
 
 /// Runs the entry computation of a module without transfers from or to the host. See [`evaluate_with_host`].
@@ -261,12 +209,11 @@ pub fn evaluate_runs(
     for run in &runs {
         check_inputs(module, &run.inputs)?;
     }
-    devices::run(module, runs, options, devices, |evaluator, inputs| {
+    devices::run(module, runs, options, devices, |cx, inputs| {
         let entry = module.entry();
-        evaluator.check(entry)?;
-        let result =
-            evaluator.run_computation(entry, inputs.into_iter().map(ops::dynamic::sized).collect())?;
-        evaluator.finish()?;
+        cx.check(entry)?;
+        let result = run_computation(cx, entry, inputs.into_iter().map(ops::dynamic::sized).collect())?;
+        cx.finish()?;
         ops::dynamic::declared(result, &module[module[entry].root()].shape)
     })
 }
@@ -338,13 +285,13 @@ pub fn evaluate_instruction(
         }
     }
     if devices::reaches(module, id) {
-        return devices::run_on_one_device(module, options, |evaluator| {
-            evaluator.dynamic = true;
-            evaluator.evaluate(id, operands.to_vec())
+        return devices::run_on_one_device(module, options, |cx| {
+            cx.dynamic = true;
+            evaluator::evaluate(cx, id, operands.to_vec())
         });
     }
     let mut host = NoHost;
-    let mut evaluator = Evaluator::new(module, options, &mut host);
-    evaluator.dynamic = true;
-    evaluator.evaluate(id, operands.to_vec())
+    let mut cx = Context::new(module, options, &mut host, run_computation);
+    cx.dynamic = true;
+    evaluator::evaluate(&mut cx, id, operands.to_vec())
 }

@@ -1,8 +1,9 @@
 //! Memory check before an evaluation: computes a lower bound of the memory that it needs, so that it fails
 //! early instead of after minutes.
 
+use crate::error::EvalError;
+use crate::options::Options;
 use crate::plan::{Plan, Step};
-use crate::{EvalError, Options};
 use hlo_ir::effects::Effects;
 use hlo_ir::{InstrId, Module, Op, Shape, human_bytes};
 use std::collections::HashMap;

@@ -1,11 +1,11 @@
 //! Data that depends only on the module, cached between evaluations. For a small module, computing it takes
 //! longer than the evaluation.
 
-use crate::Options;
-use crate::devices::Sites;
 use crate::error::EvalError;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::sites::Sites;
 use hlo_communicator::Table;
 use hlo_custom_call::PlannedCall;
 use hlo_ir::effects::Effects;

@@ -1,6 +1,6 @@
 //! Plans: the order in which the instructions of a computation run, and the last use of each value.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use crate::kernel::Kernel;
 use crate::ops::elementwise;
 use hlo_ir::effects::Effects;

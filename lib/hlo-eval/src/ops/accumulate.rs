@@ -136,7 +136,7 @@ macro_rules! with_factor {
             hlo_ir::ElementType::C64 => arm!([f32; 2]),
             hlo_ir::ElementType::C128 => arm!([f64; 2]),
             hlo_ir::ElementType::S64 => arm!(i64),
-            other => Err(crate::EvalError::internal(format!("products of {other}"))),
+            other => Err(crate::error::EvalError::internal(format!("products of {other}"))),
         }
     }};
 }

@@ -1,8 +1,8 @@
 //! `bitcast-convert`: the same bits as another type.
 
-use super::{Result, array, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, result_array, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::kernel::{elements_mut, wrap_sub_byte};
 use hlo_ir::{Instruction, Literal};
 
@@ -10,7 +10,7 @@ use hlo_ir::{Instruction, Literal};
 /// bit. With a narrower type the result has one more minor dimension, low bits first. With a wider type it
 /// has one less.
 pub(super) fn bitcast_convert(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
 ) -> Result<Literal> {
@@ -31,7 +31,7 @@ pub(super) fn bitcast_convert(
         // In row-major order the bytes in memory are the same.
         return Ok(operand.with_shape(instr.shape.clone()));
     }
-    let mut result = ev.allocate(result_array(instr)?)?;
+    let mut result = cx.allocate(result_array(instr)?)?;
     let (narrow, wide) = (from_bits.min(to_bits), from_bits.max(to_bits));
     let mask = ((1u16 << narrow.min(8)) - 1) as u8;
     if wide % narrow != 0 {
@@ -56,6 +56,6 @@ pub(super) fn bitcast_convert(
     } else if to.bit_width() < 8 {
         result.bytes_mut().iter_mut().for_each(|b| *b &= ((1u16 << to.bit_width()) - 1) as u8);
     }
-    ev.release(operand);
+    cx.release(operand);
     Ok(result)
 }

@@ -4,13 +4,14 @@
 //! A device that is in no group of a collective receives zeros.
 
 use super::combine::Combiner;
+use super::effects;
 use super::moved::copy;
 use super::structural::relabel;
-use super::{Result, array, dimension, effects, take};
-use crate::EvalError;
-use crate::devices::Devices;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, dimension, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::count;
+use crate::sites::Devices;
 use hlo_communicator::collective::{self, Rows};
 use hlo_communicator::{Communicator, Failure, Reduced};
 use hlo_ir::attr::{AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs};
@@ -27,9 +28,9 @@ struct Site<'m> {
 }
 
 impl<'m> Site<'m> {
-    fn of(ev: &Evaluator<'m>, id: InstrId) -> Result<Self> {
+    fn of(cx: &Context<'m>, id: InstrId) -> Result<Self> {
         let alone = || EvalError::new("devices exchange data in a run of the whole program only");
-        let devices = ev.devices.ok_or_else(alone)?;
+        let devices = cx.devices.ok_or_else(alone)?;
         let number = devices.sites.number(id)?;
         let group = devices.communicator.table().group(number, devices.own());
         Ok(Self { devices, number, members: group.map_or(0, <[usize]>::len) })
@@ -49,19 +50,19 @@ fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
 }
 
 /// Allocates results with the shapes of the operands, filled with zeros.
-fn zeros_like(ev: &mut Evaluator<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
-    operands.iter().map(|operand| ev.allocate(array(operand)?)).collect()
+fn zeros_like(cx: &mut Context<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
+    operands.iter().map(|operand| cx.allocate(array(operand)?)).collect()
 }
 
 /// Frees values that are no longer needed.
-fn release(ev: &mut Evaluator<'_>, values: impl IntoIterator<Item = Literal>) {
-    values.into_iter().for_each(|value| ev.release(value));
+fn release(cx: &mut Context<'_>, values: impl IntoIterator<Item = Literal>) {
+    values.into_iter().for_each(|value| cx.release(value));
 }
 
 /// `replica-id` and `partition-id`.
-pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
+pub(super) fn own_id(cx: &Context<'_>, is_replica: bool) -> Result<Literal> {
     let alone = || EvalError::new("an instruction by itself is on no device");
-    let devices = ev.devices.ok_or_else(alone)?;
+    let devices = cx.devices.ok_or_else(alone)?;
     let id = if is_replica {
         devices.sites.counts.replica(devices.own())
     } else {
@@ -73,18 +74,18 @@ pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
 /// `all-reduce` (semantics, "AllReduce"): combines the elements of all members at each index, in the order of
 /// the group.
 pub(super) fn all_reduce(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     to_apply: ComputationId,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
-    let mut results = zeros_like(ev, &operands)?;
+    let site = Site::of(cx, id)?;
+    let mut results = zeros_like(cx, &operands)?;
     if site.members == 0 {
         return collate(results, &instr.shape);
     }
-    let combiners = combiners(ev, to_apply, &operands)?;
+    let combiners = combiners(cx, to_apply, &operands)?;
     let mut arrays = Vec::with_capacity(operands.len());
     for (operand, result) in operands.iter().zip(&mut results) {
         let element_bytes = array(operand)?.element_type.byte_size();
@@ -92,10 +93,10 @@ pub(super) fn all_reduce(
     }
     let mut error = None;
     let outcome = site.communicator().all_reduce(site.number, &mut arrays, &mut |n, members, result| {
-        noted(combiners[n].combine(ev, members, result), &mut error)
+        noted(combiners[n].combine(cx, members, result), &mut error)
     });
-    finished(ev, outcome, error)?;
-    release(ev, operands);
+    finished(cx, outcome, error)?;
+    release(cx, operands);
     collate(results, &instr.shape)
 }
 
@@ -110,19 +111,19 @@ fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Resu
 
 /// Returns the outcome of a communication. If this device itself failed, returns its error.
 fn finished<T>(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     outcome: std::result::Result<T, Failure>,
     own: Option<EvalError>,
 ) -> Result<T> {
     match own {
         Some(error) => Err(error),
-        None => ev.communicated(outcome),
+        None => cx.communicated(outcome),
     }
 }
 
 /// Returns the combiners of the elements of each operand.
-fn combiners(ev: &mut Evaluator<'_>, to_apply: ComputationId, operands: &[Literal]) -> Result<Vec<Combiner>> {
-    operands.iter().map(|o| Combiner::new(ev, to_apply, array(o)?.element_type)).collect()
+fn combiners(cx: &mut Context<'_>, to_apply: ComputationId, operands: &[Literal]) -> Result<Vec<Combiner>> {
+    operands.iter().map(|o| Combiner::new(cx, to_apply, array(o)?.element_type)).collect()
 }
 
 /// An array as `outer × cut × inner` bytes, where `cut` is the dimension that is split into pieces or
@@ -183,44 +184,44 @@ fn slices_mut(literals: &mut [Literal]) -> Vec<&mut [u8]> {
 /// `all-gather` (semantics, "AllGather"): concatenates the operands of all members along a dimension, in the
 /// order of the group.
 pub(super) fn all_gather(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &AllGatherAttrs,
 ) -> Result<Literal> {
-    let results = gathered(ev, id, &operands, attrs)?;
-    release(ev, operands);
+    let results = gathered(cx, id, &operands, attrs)?;
+    release(cx, operands);
     collate(results, &instr.shape)
 }
 
 /// `all-gather-start`: operands, results and contexts.
 pub(super) fn all_gather_start(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &AllGatherAttrs,
 ) -> Result<Literal> {
-    let results = gathered(ev, id, &operands, attrs)?;
-    started(ev, instr, operands, |shape| collate(results, shape))
+    let results = gathered(cx, id, &operands, attrs)?;
+    started(cx, instr, operands, |shape| collate(results, shape))
 }
 
 fn gathered(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     operands: &[Literal],
     attrs: &AllGatherAttrs,
 ) -> Result<Vec<Literal>> {
-    let site = Site::of(ev, id)?;
+    let site = Site::of(cx, id)?;
     let (mut results, mut pieces, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for operand in operands {
         let shape = array(operand)?;
         let d = along(&attrs.dimensions, shape)?;
         let whole = resized(shape, d, shape.dims[d].saturating_mul(site.members as i64));
-        results.push(ev.allocate(&whole)?);
+        results.push(cx.allocate(&whole)?);
         pieces.push(Pieces::of(shape, d));
-        parts.push(ev.allocate(&whole)?);
+        parts.push(cx.allocate(&whole)?);
     }
     let outcome = collective::all_gather(
         site.communicator(),
@@ -228,24 +229,24 @@ fn gathered(
         &slices(operands),
         &mut slices_mut(&mut parts),
     );
-    ev.communicated(outcome)?;
+    cx.communicated(outcome)?;
     for ((result, pieces), part) in results.iter_mut().zip(pieces).zip(parts) {
         pieces.joined(part.bytes(), site.members, result.bytes_mut());
-        ev.release(part);
+        cx.release(part);
     }
     Ok(results)
 }
 
 /// `all-to-all` (semantics, "AllToAll"): along a dimension, or with one operand for each member.
 pub(super) fn all_to_all(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &AllToAllAttrs,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
-    let mut results = zeros_like(ev, &operands)?;
+    let site = Site::of(cx, id)?;
+    let mut results = zeros_like(cx, &operands)?;
     let (Some(_), [operand], [result]) = (attrs.dimensions.first(), &operands[..], &mut results[..]) else {
         let outcome = collective::all_to_all_tuple(
             site.communicator(),
@@ -253,50 +254,50 @@ pub(super) fn all_to_all(
             &slices(&operands),
             &mut slices_mut(&mut results),
         );
-        ev.communicated(outcome)?;
+        cx.communicated(outcome)?;
         return collate(results, &instr.shape);
     };
     if site.members > 0 {
         let shape = array(operand)?;
         let d = along(&attrs.dimensions, shape)?;
         let pieces = Pieces::of(&resized(shape, d, shape.dims[d] / site.members as i64), d);
-        let (mut sent, mut received) = (ev.allocate(shape)?, ev.allocate(shape)?);
+        let (mut sent, mut received) = (cx.allocate(shape)?, cx.allocate(shape)?);
         pieces.split_for_members(operand.bytes(), site.members, sent.bytes_mut());
         let outcome =
             collective::all_to_all(site.communicator(), site.number, sent.bytes(), received.bytes_mut());
-        ev.communicated(outcome)?;
+        cx.communicated(outcome)?;
         pieces.joined(received.bytes(), site.members, result.bytes_mut());
-        release(ev, [sent, received]);
+        release(cx, [sent, received]);
     }
-    release(ev, operands);
+    release(cx, operands);
     collate(results, &instr.shape)
 }
 
 /// `reduce-scatter` (semantics, "ReduceScatter"): the piece of an `all-reduce` at the position of this device
 /// in its group.
 pub(super) fn reduce_scatter(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &hlo_ir::attr::ReduceScatterAttrs,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
-    let combiners = combiners(ev, attrs.to_apply, &operands)?;
+    let site = Site::of(cx, id)?;
+    let combiners = combiners(cx, attrs.to_apply, &operands)?;
     let (mut results, mut sent) = (Vec::new(), Vec::new());
     for (n, operand) in operands.iter().enumerate() {
         let shape = array(operand)?;
         let d = along(&attrs.dimensions, shape)?;
         if site.members == 0 {
             let part = instr.shape.leaves().get(n).and_then(|s| s.as_array()).cloned();
-            results.push(ev.allocate(part.as_ref().unwrap_or(shape))?);
+            results.push(cx.allocate(part.as_ref().unwrap_or(shape))?);
             continue;
         }
         let part = resized(shape, d, shape.dims[d] / site.members as i64);
-        let mut dealt = ev.allocate(shape)?;
+        let mut dealt = cx.allocate(shape)?;
         Pieces::of(&part, d).split_for_members(operand.bytes(), site.members, dealt.bytes_mut());
         sent.push(dealt);
-        results.push(ev.allocate(&part)?);
+        results.push(cx.allocate(&part)?);
     }
     let mut error = None;
     let outcome = collective::reduce_scatter(
@@ -304,17 +305,17 @@ pub(super) fn reduce_scatter(
         site.number,
         &slices(&sent),
         &mut slices_mut(&mut results),
-        &mut |n, members, result| noted(combiners[n].combine(ev, members, result), &mut error),
+        &mut |n, members, result| noted(combiners[n].combine(cx, members, result), &mut error),
     );
-    finished(ev, outcome, error)?;
-    release(ev, sent);
-    release(ev, operands);
+    finished(cx, outcome, error)?;
+    release(cx, sent);
+    release(cx, operands);
     collate(results, &instr.shape)
 }
 
 /// Returns the state of a start: the operands, the results for a given shape, and the contexts.
 fn started(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     result: impl FnOnce(&Shape) -> Result<Literal>,
@@ -323,27 +324,27 @@ fn started(
         return Err(EvalError::new(format!("{} gives operands and results", instr.op.name())));
     };
     let parts = vec![collate(operands, given)?, result(made)?];
-    effects::state(ev, instr, parts)
+    effects::state(cx, instr, parts)
 }
 
 /// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group.
 /// With a dynamic root, the last operand contains the positions of the senders: one for each value, or one
 /// for all.
 pub(super) fn broadcast(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     mut operands: Vec<Literal>,
     attrs: &CollectiveBroadcastAttrs,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
+    let site = Site::of(cx, id)?;
     let dynamic = attrs.has_dynamic_root.then(|| operands.pop()).flatten();
     let place = |root: i128| i64::try_from(root).unwrap_or(-1);
     let roots: Vec<i64> = match &dynamic {
         Some(roots) => (0..).map_while(|n| roots.integer_at(n)).map(place).collect(),
         None => vec![0],
     };
-    let mut results = zeros_like(ev, &operands)?;
+    let mut results = zeros_like(cx, &operands)?;
     let outcome = collective::broadcast(
         site.communicator(),
         site.number,
@@ -351,26 +352,26 @@ pub(super) fn broadcast(
         &slices(&operands),
         &mut slices_mut(&mut results),
     );
-    ev.communicated(outcome)?;
-    release(ev, operands);
+    cx.communicated(outcome)?;
+    release(cx, operands);
     collate(results, &instr.shape)
 }
 
 /// `collective-permute` (semantics, "CollectivePermute"): the value that another device sends to this one, or
 /// zeros.
 pub(super) fn permute(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
-    permuted(ev, id, operands, attrs, &instr.shape)
+    permuted(cx, id, operands, attrs, &instr.shape)
 }
 
 /// `collective-permute-start`: operands, results and contexts.
 pub(super) fn permute_start(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
@@ -379,27 +380,27 @@ pub(super) fn permute_start(
     let Some([given, made, ..]) = instr.shape.as_tuple() else {
         return Err(EvalError::new("collective-permute-start gives operands and results"));
     };
-    let result = permuted(ev, id, operands.clone(), attrs, made)?;
+    let result = permuted(cx, id, operands.clone(), attrs, made)?;
     // With slices, the state contains only the input, or all operands.
     let operands = match (attrs.slice_sizes.0.is_empty(), matches!(given, Shape::Tuple(_))) {
         (false, false) => operands.into_iter().take(1).collect(),
         _ => operands,
     };
-    started(ev, instr, operands, |_| Ok(result))
+    started(cx, instr, operands, |_| Ok(result))
 }
 
 fn permuted(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
     shape: &Shape,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
+    let site = Site::of(cx, id)?;
     if !attrs.slice_sizes.0.is_empty() {
-        return permute_slices(ev, site, operands, attrs);
+        return permute_slices(cx, site, operands, attrs);
     }
-    let mut results = zeros_like(ev, &operands)?;
+    let mut results = zeros_like(cx, &operands)?;
     let outcome = collective::permute(
         site.communicator(),
         site.number,
@@ -407,29 +408,29 @@ fn permuted(
         &slices(&operands),
         &mut slices_mut(&mut results),
     );
-    ev.communicated(outcome)?;
-    release(ev, operands);
+    cx.communicated(outcome)?;
+    release(cx, operands);
     collate(results, shape)
 }
 
 /// Permutes slices. Each slice of the input, at its start index, is copied to the target's output, at the
 /// start index that the target specifies. Parts of the output that no device sends to are unchanged.
 fn permute_slices(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     site: Site<'_>,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
     let [input, output, from, to] = take(operands)?;
     let (source, target) = (array(&input)?.clone(), array(&output)?.clone());
-    let mut output = ev.make_unique(output)?;
+    let mut output = cx.make_unique(output)?;
     let pairs = site.communicator().table().pairs(site.number);
     for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
         let from = start_of(&from, n, &source, sizes)?;
         let to = start_of(&to, n, &target, sizes)?;
         let part = ArrayShape::new(source.element_type, sizes.iter().copied());
-        let (mut sent, mut received) = (ev.allocate(&part)?, ev.allocate(&part)?);
-        copy(ev, sizes, (&input, from_start(&from)), (&mut sent, super::moved::same))?;
+        let (mut sent, mut received) = (cx.allocate(&part)?, cx.allocate(&part)?);
+        copy(cx, sizes, (&input, from_start(&from)), (&mut sent, super::moved::same))?;
         let ends = ends(&pairs_of_slice(pairs, n), site.devices.own());
         let outcome = collective::permute(
             site.communicator(),
@@ -438,10 +439,10 @@ fn permute_slices(
             &[sent.bytes()],
             &mut [received.bytes_mut()],
         );
-        if ev.communicated(outcome)? {
-            copy(ev, sizes, (&received, super::moved::same), (&mut output, from_start(&to)))?;
+        if cx.communicated(outcome)? {
+            copy(cx, sizes, (&received, super::moved::same), (&mut output, from_start(&to)))?;
         }
-        release(ev, [sent, received]);
+        release(cx, [sent, received]);
     }
     Ok(output)
 }
@@ -475,11 +476,11 @@ fn start_of(starts: &Literal, n: usize, shape: &ArrayShape, sizes: &[i64]) -> Re
 /// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)` (semantics,
 /// "RaggedAllToAll"): rows of the members' inputs replace rows of this device's output, piece by piece.
 pub(super) fn ragged_all_to_all(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     operands: Vec<Literal>,
 ) -> Result<Literal> {
-    let site = Site::of(ev, id)?;
+    let site = Site::of(cx, id)?;
     let [input, output, from, sizes, to, received] = take(operands)?;
     let shape = array(&input)?;
     let row = shape.dims.get(1..).ok_or_else(|| EvalError::internal(format!("the rows of {shape}")))?;
@@ -490,8 +491,8 @@ pub(super) fn ragged_all_to_all(
         (0..array(list)?.element_count()).map(|n| number(n).ok_or_else(missing)).collect()
     };
     let (from, sizes, to, received) = (numbers(&from)?, numbers(&sizes)?, numbers(&to)?, numbers(&received)?);
-    let mut output = ev.make_unique(output)?;
-    ev.charge(output.bytes().len().checked_div(row_bytes).unwrap_or(0))?;
+    let mut output = cx.make_unique(output)?;
+    cx.charge(output.bytes().len().checked_div(row_bytes).unwrap_or(0))?;
     let row_count = |value: &Literal| Ok::<_, EvalError>(array(value)?.dims.first().copied().unwrap_or(0));
     let counts = [row_count(&input)?.max(0) as usize, row_count(&output)?.max(0) as usize];
     let rows = Rows {
@@ -504,6 +505,6 @@ pub(super) fn ragged_all_to_all(
         receive_sizes: &received,
     };
     let outcome = collective::ragged_all_to_all(site.communicator(), site.number, rows, output.bytes_mut());
-    ev.communicated(outcome)?;
+    cx.communicated(outcome)?;
     Ok(output)
 }

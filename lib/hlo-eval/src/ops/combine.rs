@@ -5,11 +5,12 @@
 //! accumulate in `f32` and are rounded once (docs/numerics.md, "Sums"). Everything else is combined in the
 //! computation's type.
 
+use super::support::Result;
 use super::wide::Wide;
-use super::{Result, convert, fast};
-use crate::EvalError;
+use super::{convert, fast};
+use crate::context::Context;
 use crate::element::{Scalars, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::{self, Function};
 use crate::kernel::Kernel;
 use crate::program::Program;
@@ -39,8 +40,8 @@ enum Method {
 
 impl Combiner {
     /// Returns the combiner of elements of type `from` by a computation.
-    pub(super) fn new(ev: &mut Evaluator<'_>, computation: ComputationId, from: ElementType) -> Result<Self> {
-        let module = ev.module;
+    pub(super) fn new(cx: &mut Context<'_>, computation: ComputationId, from: ElementType) -> Result<Self> {
+        let module = cx.module;
         let sum = sums_and_products(module, computation, 1).pop().flatten();
         let wide = sum.filter(|&(_, ty)| ty == from).and_then(|(op, _)| Wide::of_updates(op, from));
         if let Some(Wide { to, widen, combine, narrow, .. }) = wide {
@@ -54,8 +55,8 @@ impl Combiner {
         let parameter = module.parameters(computation).first().and_then(|&p| module[p].shape.as_array());
         let held = parameter.map_or(from, |a| a.element_type);
         let conversions = (held != from).then(|| [convert::kernel(from, held), convert::kernel(held, from)]);
-        let program = function::program(ev, computation, &[held, held], &[held])?;
-        let how = match program.filter(|_| !ev.definitions_only()) {
+        let program = function::program(cx, computation, &[held, held], &[held])?;
+        let how = match program.filter(|_| !cx.definitions_only()) {
             Some(program) => Method::Program(program),
             None => Method::Computation(computation),
         };
@@ -63,9 +64,9 @@ impl Combiner {
     }
 
     /// Combines the elements at the same positions of all members, in the order of the members.
-    pub(super) fn combine(&self, ev: &mut Evaluator<'_>, members: &[&[u8]], result: &mut [u8]) -> Result<()> {
+    pub(super) fn combine(&self, cx: &mut Context<'_>, members: &[&[u8]], result: &mut [u8]) -> Result<()> {
         let elements = result.len() / self.from.byte_size();
-        ev.charge(elements)?;
+        cx.charge(elements)?;
         let no_memory = || EvalError::memory("there is no memory for what devices combine");
         let bytes = elements * self.held.byte_size();
         let mut buffers = Vec::new();
@@ -81,7 +82,7 @@ impl Combiner {
                 None => to.copy_from_slice(member),
             }
             if n > 0 {
-                self.apply(ev, &running, &element, &mut next)?;
+                self.apply(cx, &running, &element, &mut next)?;
                 std::mem::swap(&mut running, &mut next);
             }
         }
@@ -93,18 +94,18 @@ impl Combiner {
     }
 
     /// Applies the function to the elements of two arrays, in the type that they are combined in.
-    fn apply(&self, ev: &mut Evaluator<'_>, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<()> {
+    fn apply(&self, cx: &mut Context<'_>, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<()> {
         let size = self.held.byte_size();
         match &self.how {
             Method::Kernel(kernel) => kernel(&[a, b], out)?,
             Method::Program(program) => {
-                fast::map::map_bytes(ev, program.clone(), &[(a, size), (b, size)], (out, size))?;
+                fast::map::map_bytes(cx, program.clone(), &[(a, size), (b, size)], (out, size))?;
             }
             Method::Computation(computation) => {
-                let mut function = Function::new(ev, *computation, &[self.held, self.held], &[self.held])?;
+                let mut function = Function::new(cx, *computation, &[self.held, self.held], &[self.held])?;
                 for at in 0..out.len() / size {
                     let elements: Scalars = [load(a, size, at)?, load(b, size, at)?].into_iter().collect();
-                    let value = function.call(ev, &elements)?;
+                    let value = function.call(cx, &elements)?;
                     store(out, size, at, value[0])?;
                 }
             }

@@ -2,10 +2,11 @@
 
 use super::accumulate::in_range;
 use super::pointwise::converted;
-use super::{Result, array, convert, elementwise, result_array};
-use crate::EvalError;
+use super::support::{Result, array, result_array};
+use super::{convert, elementwise};
+use crate::context::Context;
 use crate::element::{Scalar, apply, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::row_major_strides;
 use crate::kernel::{Kernel, binary, computes_in_f32};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
@@ -15,7 +16,7 @@ use hlo_ir::{ArrayShape, ElementType, ElementwiseOp as E, Instruction, Literal, 
 /// For each valid index, combines the elements of the operands and aggregates the value into the result
 /// element at that index. Elements without a value are those of the default, or 0.
 pub(super) fn contraction(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     mut operands: Vec<Literal>,
     contraction: &Contraction,
@@ -27,9 +28,9 @@ pub(super) fn contraction(
     let nest = nest.map_err(|_| EvalError::internal("a contraction whose indices have no bounds"))?;
 
     let work = WorkType::of(contraction.aggregation, shape.element_type);
-    let operands = work.operands(ev, contraction.combination, operands)?;
-    let mut values = ev.allocate(&shape.with_element_type(work.element_type))?;
-    let mut written = ev.allocate(&shape.with_element_type(ElementType::Pred))?;
+    let operands = work.operands(cx, contraction.combination, operands)?;
+    let mut values = cx.allocate(&shape.with_element_type(work.element_type))?;
+    let mut written = cx.allocate(&shape.with_element_type(ElementType::Pred))?;
     if let Some(nest) = &nest {
         let run = Run {
             nest,
@@ -40,19 +41,19 @@ pub(super) fn contraction(
             is_sum: contraction.aggregation == Aggregation::Sum,
             size: work.element_type.byte_size(),
         };
-        run.all(ev, &operands, values.bytes_mut(), written.bytes_mut())?;
+        run.all(cx, &operands, values.bytes_mut(), written.bytes_mut())?;
     }
-    operands.into_iter().for_each(|o| ev.release(o));
+    operands.into_iter().for_each(|o| cx.release(o));
 
-    let mut result = converted(ev, values, shape.element_type)?;
+    let mut result = converted(cx, values, shape.element_type)?;
     let size = shape.element_type.byte_size();
     for (at, _) in written.bytes().iter().enumerate().filter(|(_, w)| **w == 0) {
         // Without a default all bits are zero. This is 0 in every type that has a zero.
         let value = default.as_ref().map_or(Ok(0), |d| load(d.bytes(), size, at))?;
         store(result.bytes_mut(), size, at, value)?;
     }
-    ev.release(written);
-    default.into_iter().for_each(|d| ev.release(d));
+    cx.release(written);
+    default.into_iter().for_each(|d| cx.release(d));
     Ok(result)
 }
 
@@ -98,7 +99,7 @@ impl WorkType {
     /// Returns the operands, with those that are used as values converted to this type.
     fn operands(
         &self,
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         combination: Combination,
         operands: Vec<Literal>,
     ) -> Result<Vec<Literal>> {
@@ -108,7 +109,7 @@ impl WorkType {
             Combination::Select => n == 2,
         };
         let in_type =
-            |(n, operand)| if is_value(n) { converted(ev, operand, self.element_type) } else { Ok(operand) };
+            |(n, operand)| if is_value(n) { converted(cx, operand, self.element_type) } else { Ok(operand) };
         operands.into_iter().enumerate().map(in_type).collect()
     }
 
@@ -195,7 +196,7 @@ impl Run<'_> {
     /// Runs over all valid indices.
     fn all(
         &self,
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         operands: &[Literal],
         values: &mut [u8],
         written: &mut [u8],
@@ -204,7 +205,7 @@ impl Run<'_> {
         let sizes = sizes.collect::<Result<Vec<usize>>>()?;
         let mut elements = Vec::with_capacity(operands.len());
         self.nest.walk(&mut |variables| {
-            ev.charge(1)?;
+            cx.charge(1)?;
             if variables.len() < self.nest.levels().len() {
                 return Ok(());
             }

@@ -1,39 +1,36 @@
 //! Loops and branches.
 
-use super::{Result, fast};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::fast;
+use super::support::Result;
+use crate::context::Context;
+use crate::error::EvalError;
 use hlo_ir::Literal;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
 
 /// `while` (semantics, "While"): runs the body on the state as long as the condition is true for it.
-pub(super) fn run_while(
-    ev: &mut Evaluator<'_>,
-    operands: Vec<Literal>,
-    attrs: &WhileAttrs,
-) -> Result<Literal> {
-    let [mut state] = super::take(operands)?;
-    if !ev.definitions_only()
-        && let Some(result) = fast::scalar_while::run_while(ev, &state, attrs)?
+pub(super) fn run_while(cx: &mut Context<'_>, operands: Vec<Literal>, attrs: &WhileAttrs) -> Result<Literal> {
+    let [mut state] = super::support::take(operands)?;
+    if !cx.definitions_only()
+        && let Some(result) = fast::scalar_while::run_while(cx, &state, attrs)?
     {
         return Ok(result);
     }
     loop {
-        let go_on = ev.run_computation(attrs.condition, vec![state.clone()])?;
+        let go_on = cx.call(attrs.condition, vec![state.clone()])?;
         let go_on =
             go_on.integer_at(0).ok_or_else(|| EvalError::new("the condition of a while must be a pred"))?;
         if go_on == 0 {
             return Ok(state);
         }
-        ev.charge(1)?;
-        state = ev.run_computation(attrs.body, vec![state])?;
+        cx.charge(1)?;
+        state = cx.call(attrs.body, vec![state])?;
     }
 }
 
 /// `conditional` (semantics, "Conditional"): a predicate selects the first or second branch. An integer
 /// selects the branch with that number, or the last branch if it is out of range.
 pub(super) fn conditional(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     mut operands: Vec<Literal>,
     attrs: &ConditionalAttrs,
 ) -> Result<Literal> {
@@ -53,9 +50,9 @@ pub(super) fn conditional(
     };
     let argument = operands.swap_remove(branch + 1);
     for unused in operands {
-        ev.release(unused);
+        cx.release(unused);
     }
     let &computation =
         branches.get(branch).ok_or_else(|| EvalError::new("there is no branch for the predicate's value"))?;
-    ev.run_computation(computation, vec![argument])
+    cx.call(computation, vec![argument])
 }

@@ -1,7 +1,8 @@
 //! Element type conversion: `convert` and `stochastic-convert`.
 
-use super::{Result, array, complex};
-use crate::EvalError;
+use super::complex;
+use super::support::{Result, array};
+use crate::error::EvalError;
 use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, in_lanes, lane_type, unary, with_integer};
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
 

@@ -2,11 +2,12 @@
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::dot::put;
+use super::fast;
 use super::pointwise::converted;
+use super::support::{Result, array, dimension, dimensions, result_array, take};
 use super::window::{base_index, window_dimensions, window_dims};
-use super::{Result, array, dimension, dimensions, fast, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::{indices, pick, position};
 use crate::kernel::elements;
 use hlo_ir::attr::{ConvolutionAttrs, WindowDim};
@@ -60,7 +61,7 @@ impl Labels {
 
 /// `convolution` (semantics, "ConvWithGeneralPadding").
 pub(super) fn convolution(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ConvolutionAttrs,
@@ -69,14 +70,14 @@ pub(super) fn convolution(
     let shape = result_array(instr)?;
     let convolution = Convolution::new(attrs, array(&input)?, array(&kernel)?, shape)?;
     let ty = factor_type(&[array(&input)?.element_type, array(&kernel)?.element_type], shape.element_type);
-    if !ev.definitions_only() {
-        return fast::convolution::convolution(ev, &convolution, shape, input, kernel, ty);
+    if !cx.definitions_only() {
+        return fast::convolution::convolution(cx, &convolution, shape, input, kernel, ty);
     }
-    let (input, kernel) = (converted(ev, input, ty)?, converted(ev, kernel, ty)?);
-    let mut output = ev.allocate(shape)?;
-    with_factor!(ty, T => convolve::<T>(ev, &convolution, &input, &kernel, &mut output))?;
-    ev.release(input);
-    ev.release(kernel);
+    let (input, kernel) = (converted(cx, input, ty)?, converted(cx, kernel, ty)?);
+    let mut output = cx.allocate(shape)?;
+    with_factor!(ty, T => convolve::<T>(cx, &convolution, &input, &kernel, &mut output))?;
+    cx.release(input);
+    cx.release(kernel);
     Ok(output)
 }
 
@@ -148,7 +149,7 @@ impl Convolution {
 /// over the window and the input features of the output feature's group. Padding and the holes of the base
 /// dilation are zeros.
 fn convolve<T: Factor>(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     c: &Convolution,
     input: &Literal,
     kernel: &Literal,
@@ -187,7 +188,7 @@ fn convolve<T: Factor>(
                 };
                 kernel_index[c.kernel.feature] = feature;
                 T::add_products(&mut value, x, &[kernel[position(&kernel_index, kernel_dims)?]]);
-                ev.charge(1)?;
+                cx.charge(1)?;
             }
         }
         round(&[bytemuck::cast_slice(&value)], out)?;

@@ -1,8 +1,9 @@
 //! `custom-call`: calls an external function through the same registry as compiled code.
 
-use super::{Result, dynamic};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::dynamic;
+use super::support::Result;
+use crate::context::Context;
+use crate::error::EvalError;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, InstrId, Literal, Op, Shape};
 
@@ -10,12 +11,8 @@ use hlo_ir::{AlignedBytes, InstrId, Literal, Op, Shape};
 ///
 /// A target knows only the declared sizes. Arrays that are smaller at run time are filled with zeros, except
 /// for targets that return their operands.
-pub(super) fn custom_call(
-    ev: &mut Evaluator<'_>,
-    id: InstrId,
-    mut operands: Vec<Literal>,
-) -> Result<Literal> {
-    let module = ev.module;
+pub(super) fn custom_call(cx: &mut Context<'_>, id: InstrId, mut operands: Vec<Literal>) -> Result<Literal> {
+    let module = cx.module;
     if dynamic::has_dynamic_sizes(module, &module[id], operands.iter()) {
         let forwards_operands = matches!(&module[id].op, Op::CustomCall(a) if a.forwards_operands());
         match operands.len() {
@@ -35,7 +32,7 @@ pub(super) fn custom_call(
             ));
         }
     }
-    let planned = ev.custom_call(id)?;
+    let planned = cx.custom_call(id)?;
     let mut buffers: Vec<AlignedBytes> = Vec::new();
     for (i, operand) in operands.iter().enumerate() {
         let shape = hlo_custom_call::operand_shape(module, id, i);
@@ -46,7 +43,7 @@ pub(super) fn custom_call(
         }
         for (leaf, literal) in leaves.into_iter().zip(literals) {
             if leaf.as_array().is_some() {
-                ev.charge(literal.bytes().len())?;
+                cx.charge(literal.bytes().len())?;
                 // If the order of its elements does not change, the array is passed as it is.
                 let laid_out = to_buffer(literal, leaf);
                 buffers.push(laid_out.unwrap_or_else(|| AlignedBytes::from_slice(literal.bytes())));
@@ -59,7 +56,7 @@ pub(super) fn custom_call(
     for leaf in shape.leaves() {
         if let Some(array) = leaf.as_array() {
             // The results count against the budget.
-            results.push(AlignedBytes::from_slice(ev.allocate(array)?.bytes()));
+            results.push(AlignedBytes::from_slice(cx.allocate(array)?.bytes()));
         }
     }
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(|r| &mut **r).collect();

@@ -3,10 +3,11 @@
 //! result.
 
 use super::moved::{copy, moved, same};
-use super::{Result, array, convert, declared_array, dimension, dimensions, fast, result_array, take};
-use crate::EvalError;
+use super::support::{Result, array, declared_array, dimension, dimensions, result_array, take};
+use super::{convert, fast};
+use crate::context::Context;
 use crate::element::{Elements, ElementsMut};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::{indices, pick};
 use hlo_ir::attr::{BroadcastAttrs, PadAttrs, PaddingDim, SliceAttrs};
 use hlo_ir::{ArrayShape, Dims, ElementType, Instruction, Literal, Shape};
@@ -19,7 +20,7 @@ fn expect_rank(what: &str, count: usize, rank: usize) -> Result<()> {
 /// `broadcast` (semantics, "BroadcastInDim"): operand dimension `i` becomes result dimension
 /// `broadcast_dimensions[i]`. An operand dimension of size 1 is repeated.
 pub(super) fn broadcast(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &BroadcastAttrs,
@@ -29,7 +30,7 @@ pub(super) fn broadcast(
     let sizes = array(&operand)?.dims.clone();
     expect_rank("dimensions", attrs.dimensions.len(), sizes.len())?;
     let broadcast_dimensions = dimensions(&attrs.dimensions, shape.rank())?;
-    moved(ev, shape, operand, |result, operand| {
+    moved(cx, shape, operand, |result, operand| {
         for (i, &d) in broadcast_dimensions.iter().enumerate() {
             operand[i] = if sizes[i] == 1 { 0 } else { result[d] };
         }
@@ -47,15 +48,11 @@ pub(super) fn reshape(instr: &Instruction, operands: Vec<Literal>) -> Result<Lit
 }
 
 /// `bitcast`: the memory of the operand in its layout, read with the shape and layout of the result.
-pub(super) fn bitcast(
-    ev: &mut Evaluator<'_>,
-    instr: &Instruction,
-    operands: Vec<Literal>,
-) -> Result<Literal> {
+pub(super) fn bitcast(cx: &mut Context<'_>, instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
     let [operand] = take(operands)?;
     // Uses the layout of the operand's instruction, because an input of the program may have another layout.
     let mut from = array(&operand)?.clone();
-    from.layout = declared_array(ev.module, instr, 0)?.layout.clone();
+    from.layout = declared_array(cx.module, instr, 0)?.layout.clone();
     let to = result_array(instr)?;
     if from.byte_size() != to.byte_size() {
         return Err(EvalError::new(format!("{} and {} differ in size", operand.shape(), instr.shape)));
@@ -70,7 +67,7 @@ pub(super) fn bitcast(
     } else {
         let order = major_to_minor(&from);
         let in_memory = ArrayShape::new(from.element_type, pick(&from.dims, &order));
-        moved(ev, &in_memory, operand, |memory, operand| {
+        moved(cx, &in_memory, operand, |memory, operand| {
             order.iter().zip(memory).for_each(|(&d, &i)| operand[d] = i);
         })?
     };
@@ -80,14 +77,14 @@ pub(super) fn bitcast(
     // The same elements in the memory order of the result.
     let order = major_to_minor(to);
     let memory = memory.with_shape(Shape::array(to.element_type, pick(&to.dims, &order)));
-    moved(ev, to, memory, |result, memory| {
+    moved(cx, to, memory, |result, memory| {
         order.iter().zip(memory).for_each(|(&d, i)| *i = result[d]);
     })
 }
 
 /// `transpose` (semantics, "Transpose"): result dimension `i` is operand dimension `permutation[i]`.
 pub(super) fn transpose(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     permutation: &[i64],
@@ -98,14 +95,14 @@ pub(super) fn transpose(
     expect_rank("dimensions", permutation.len(), rank)?;
     expect_rank("dimensions", permutation.len(), shape.rank())?;
     let permutation = dimensions(permutation, rank)?;
-    moved(ev, shape, operand, |result, operand| {
+    moved(cx, shape, operand, |result, operand| {
         permutation.iter().enumerate().for_each(|(i, &d)| operand[d] = result[i]);
     })
 }
 
 /// `reverse` (semantics, "Rev"): index `i` of a reversed dimension of size N becomes N - 1 - i.
 pub(super) fn reverse(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     reversed: &[i64],
@@ -115,7 +112,7 @@ pub(super) fn reverse(
     let sizes = array(&operand)?.dims.clone();
     expect_rank("dimensions", shape.rank(), sizes.len())?;
     let reversed = dimensions(reversed, sizes.len())?;
-    moved(ev, shape, operand, |result, operand| {
+    moved(cx, shape, operand, |result, operand| {
         for (d, &n) in sizes.iter().enumerate() {
             operand[d] = if reversed.contains(&d) { n - 1 - result[d] } else { result[d] };
         }
@@ -124,7 +121,7 @@ pub(super) fn reverse(
 
 /// `slice` (semantics, "Slice"): each dimension starts at its start index and advances by its stride.
 pub(super) fn slice(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &SliceAttrs,
@@ -133,7 +130,7 @@ pub(super) fn slice(
     let shape = result_array(instr)?;
     expect_rank("ranges", attrs.slice.len(), array(&operand)?.rank())?;
     expect_rank("ranges", attrs.slice.len(), shape.rank())?;
-    moved(ev, shape, operand, |result, operand| {
+    moved(cx, shape, operand, |result, operand| {
         for (d, range) in attrs.slice.iter().enumerate() {
             operand[d] = range.start.saturating_add(result[d].saturating_mul(range.stride));
         }
@@ -142,14 +139,14 @@ pub(super) fn slice(
 
 /// `concatenate` (semantics, "Concatenate"): the operands one after the other along a dimension.
 pub(super) fn concatenate(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     along: i64,
 ) -> Result<Literal> {
     let shape = result_array(instr)?;
     let along = dimension(along, shape.rank())?;
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     let mut start = 0;
     for operand in operands {
         let sizes = array(&operand)?.dims.clone();
@@ -158,9 +155,9 @@ pub(super) fn concatenate(
             same(operand, result);
             result[along] += start;
         };
-        copy(ev, &sizes, (&operand, same), (&mut result, target))?;
+        copy(cx, &sizes, (&operand, same), (&mut result, target))?;
         start += sizes[along];
-        ev.release(operand);
+        cx.release(operand);
     }
     if start != shape.dims[along] {
         return Err(EvalError::internal(format!("{start} elements are concatenated to {}", instr.shape)));
@@ -172,7 +169,7 @@ pub(super) fn concatenate(
 /// Element `i` of the operand thus moves to `edge_padding_low + i·(interior_padding + 1)`. All other elements
 /// are padding.
 pub(super) fn pad(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &PadAttrs,
@@ -188,10 +185,10 @@ pub(super) fn pad(
     if let Some(p) = attrs.padding.iter().find(|p| p.interior < 0) {
         return Err(EvalError::new(format!("interior padding of {}", p.interior)));
     }
-    if !ev.definitions_only() {
-        return fast::pad::pad(ev, shape, operand, value, &attrs.padding);
+    if !cx.definitions_only() {
+        return fast::pad::pad(cx, shape, operand, value, &attrs.padding);
     }
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     {
         let (operand, padding_value) = (Elements::of(&operand)?, Elements::of(&value)?.at(&[])?);
         let mut result = ElementsMut::of(&mut result)?;
@@ -208,17 +205,17 @@ pub(super) fn pad(
             result.set(&index, element)?;
         }
     }
-    ev.release(operand);
+    cx.release(operand);
     Ok(result)
 }
 
 /// `iota` (semantics, "Iota"): 0, 1, … along a dimension, converted to the element type.
-pub(super) fn iota(ev: &mut Evaluator<'_>, instr: &Instruction, along: i64) -> Result<Literal> {
+pub(super) fn iota(cx: &mut Context<'_>, instr: &Instruction, along: i64) -> Result<Literal> {
     let shape = result_array(instr)?;
     let along = dimension(along, shape.rank())?;
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     let convert = convert::kernel(ElementType::S64, shape.element_type);
-    if !ev.definitions_only() {
+    if !cx.definitions_only() {
         fast::iota::fill(shape, along, &convert, result.bytes_mut())?;
         return Ok(result);
     }

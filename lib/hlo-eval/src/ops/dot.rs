@@ -1,10 +1,11 @@
 //! `dot`.
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
+use super::fast;
 use super::pointwise::converted;
-use super::{Result, array, dimensions, fast, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, dimensions, result_array, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::{indices, pick, position};
 use crate::kernel::elements;
 use hlo_ir::attr::DotAttrs;
@@ -22,7 +23,7 @@ pub(super) struct DotDims {
 /// batch dimensions, then the free dimensions of the left operand, then those of the right operand. A free
 /// dimension is neither batch nor contracting.
 pub(super) fn dot(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &DotAttrs,
@@ -31,14 +32,14 @@ pub(super) fn dot(
     let shape = result_array(instr)?;
     let dims = DotDims::new(array(&lhs)?, array(&rhs)?, shape, attrs)?;
     let ty = factor_type(&[array(&lhs)?.element_type, array(&rhs)?.element_type], shape.element_type);
-    if !ev.definitions_only() {
-        return fast::dot::dot(ev, &dims, shape, lhs, rhs, ty);
+    if !cx.definitions_only() {
+        return fast::dot::dot(cx, &dims, shape, lhs, rhs, ty);
     }
-    let (lhs, rhs) = (converted(ev, lhs, ty)?, converted(ev, rhs, ty)?);
-    let mut result = ev.allocate(shape)?;
-    with_factor!(ty, T => sums_of_products::<T>(ev, &dims, &lhs, &rhs, &mut result))?;
-    ev.release(lhs);
-    ev.release(rhs);
+    let (lhs, rhs) = (converted(cx, lhs, ty)?, converted(cx, rhs, ty)?);
+    let mut result = cx.allocate(shape)?;
+    with_factor!(ty, T => sums_of_products::<T>(cx, &dims, &lhs, &rhs, &mut result))?;
+    cx.release(lhs);
+    cx.release(rhs);
     Ok(result)
 }
 
@@ -67,7 +68,7 @@ impl DotDims {
 /// Computes each element of the result as the sum of products over all indices of the contracting dimensions,
 /// in order.
 fn sums_of_products<T: Factor>(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     dims: &DotDims,
     lhs: &Literal,
     rhs: &Literal,
@@ -93,7 +94,7 @@ fn sums_of_products<T: Factor>(
             put(&mut rhs_index, &dims.contracting[1], &contracted);
             let (x, y) = (lhs[position(&lhs_index, lhs_dims)?], rhs[position(&rhs_index, rhs_dims)?]);
             T::add_products(&mut sum, x, &[y]);
-            ev.charge(1)?;
+            cx.charge(1)?;
         }
         round(&[bytemuck::cast_slice(&sum)], out)?;
     }

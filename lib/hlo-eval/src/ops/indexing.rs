@@ -1,10 +1,11 @@
 //! Slices and updates at indices known at run time: `dynamic-slice`, `dynamic-update-slice`, `gather`.
 
+use super::fast;
 use super::moved::{copy, moved, same};
-use super::{Result, array, dimension, dimensions, fast, result_array, take};
-use crate::EvalError;
+use super::support::{Result, array, dimension, dimensions, result_array, take};
+use crate::context::Context;
 use crate::element::{Elements, ElementsMut};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::{count, indices, pick, position};
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::{Dims, Instruction, Literal};
@@ -35,7 +36,7 @@ fn clamp_start(start: i128, size: i64, slice: i64) -> i64 {
 /// `dynamic-slice` (semantics, "DynamicSlice"): the part of the operand at the start indices, which are
 /// clamped so that the slice is in bounds.
 pub(super) fn dynamic_slice(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     mut operands: Vec<Literal>,
 ) -> Result<Literal> {
@@ -45,7 +46,7 @@ pub(super) fn dynamic_slice(
     let operand = operands.remove(0);
     let shape = result_array(instr)?;
     let start_indices = start_indices(&operands, &array(&operand)?.dims, &shape.dims)?;
-    moved(ev, shape, operand, |result, operand| {
+    moved(cx, shape, operand, |result, operand| {
         for (d, &start) in start_indices.iter().enumerate() {
             operand[d] = start + result[d];
         }
@@ -55,7 +56,7 @@ pub(super) fn dynamic_slice(
 /// `dynamic-update-slice` (semantics, "DynamicUpdateSlice"): the operand with the update at the start
 /// indices, which are clamped as in `dynamic-slice`. The update happens in place if the operand has no other
 /// user.
-pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Literal>) -> Result<Literal> {
+pub(super) fn dynamic_update_slice(cx: &mut Context<'_>, mut operands: Vec<Literal>) -> Result<Literal> {
     if operands.len() < 2 {
         return Err(EvalError::new("an operand is missing"));
     }
@@ -63,15 +64,15 @@ pub(super) fn dynamic_update_slice(ev: &mut Evaluator<'_>, mut operands: Vec<Lit
     let [operand, update] = take(operands)?;
     let sizes = array(&update)?.dims.clone();
     let start_indices = start_indices(&indices, &array(&operand)?.dims, &sizes)?;
-    let mut result = ev.make_unique(operand)?;
-    ev.charge(count(&sizes))?;
+    let mut result = cx.make_unique(operand)?;
+    cx.charge(count(&sizes))?;
     let target = |update: &[i64], result: &mut [i64]| {
         for (d, &start) in start_indices.iter().enumerate() {
             result[d] = start + update[d];
         }
     };
-    copy(ev, &sizes, (&update, same), (&mut result, target))?;
-    ev.release(update);
+    copy(cx, &sizes, (&update, same), (&mut result, target))?;
+    cx.release(update);
     Ok(result)
 }
 
@@ -185,7 +186,7 @@ pub(super) struct GatherDims {
 /// without the collapsed and batching dimensions. The start index is clamped so that the slice is in bounds,
 /// as in `dynamic-slice`. If the slices have no elements, the result is zero (`GatherAttrs::reads_nothing`).
 pub(super) fn gather(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &GatherAttrs,
@@ -205,12 +206,12 @@ pub(super) fn gather(
         let s_in = start_indices.at(g)?;
         Ok((0..sizes.len()).map(|d| clamp_start(s_in[d], sizes[d], attrs.slice_sizes[d])).collect())
     };
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     if attrs.reads_nothing() {
-        ev.release(operand);
+        cx.release(operand);
         return Ok(result);
     }
-    if ev.definitions_only() {
+    if cx.definitions_only() {
         let (operand, mut result) = (Elements::of(&operand)?, ElementsMut::of(&mut result)?);
         for out in indices(&shape.dims) {
             let g = pick(&out, &dims.batch_dims);
@@ -225,7 +226,7 @@ pub(super) fn gather(
         let batches = (&start_indices.batch_dims[..], start);
         fast::gather::gather(&dims, &attrs.slice_sizes, &operand, batches, &mut result)?;
     }
-    ev.release(operand);
+    cx.release(operand);
     Ok(result)
 }
 

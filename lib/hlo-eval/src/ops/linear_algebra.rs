@@ -2,26 +2,27 @@
 //! once.
 
 use super::complex::{self, C};
+use super::convert;
 use super::pointwise::converted;
-use super::{Result, array, convert, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, result_array, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::extent;
 use crate::kernel::elements;
 use hlo_ir::attr::{FftAttrs, FftType, TransposeKind, TriangularSolveAttrs};
 use hlo_ir::{ElementType, Instruction, Literal};
 
 /// Returns the elements of an array as complex numbers.
-fn complex_elements(ev: &mut Evaluator<'_>, value: Literal) -> Result<Vec<C>> {
-    ev.charge(array(&value)?.element_count())?;
-    let wide = converted(ev, value, ElementType::C128)?;
+fn complex_elements(cx: &mut Context<'_>, value: Literal) -> Result<Vec<C>> {
+    cx.charge(array(&value)?.element_count())?;
+    let wide = converted(cx, value, ElementType::C128)?;
     let values = elements::<[f64; 2]>(wide.bytes())?.iter().map(|z| C::new(z[0], z[1])).collect();
-    ev.release(wide);
+    cx.release(wide);
     Ok(values)
 }
 
 /// Returns the result with the given elements, rounded to its type.
-fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<Literal> {
+fn finish(cx: &mut Context<'_>, instr: &Instruction, values: &[C]) -> Result<Literal> {
     let shape = result_array(instr)?;
     if values.len() != shape.element_count() {
         return Err(EvalError::new(format!(
@@ -30,7 +31,7 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[C]) -> Result<L
             instr.shape
         )));
     }
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     let pairs: Vec<[f64; 2]> = values.iter().map(|z| [z.re, z.im]).collect();
     let round = convert::kernel(ElementType::C128, shape.element_type);
     round(&[bytemuck::cast_slice(&pairs)], result.bytes_mut())?;
@@ -48,7 +49,7 @@ fn matrix_size(value: &Literal) -> Result<(usize, usize)> {
 /// `cholesky` (semantics, "Cholesky"): computes `a = l·lᴴ` from the lower triangle, or `a = uᴴ·u` from the
 /// upper one. The other triangle of the result is 0. A matrix that is not positive definite results in NaN.
 pub(super) fn cholesky(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     lower: bool,
@@ -58,8 +59,8 @@ pub(super) fn cholesky(
     if n != columns {
         return Err(EvalError::new("a square matrix was expected"));
     }
-    let mut values = complex_elements(ev, a)?;
-    ev.charge(values.len().saturating_mul(n))?;
+    let mut values = complex_elements(cx, a)?;
+    cx.charge(values.len().saturating_mul(n))?;
     for matrix in values.chunks_exact_mut((n * n).max(1)) {
         // The lower factor. The upper one is its conjugate transpose.
         let mut l = vec![C::new(0.0, 0.0); n * n];
@@ -85,12 +86,12 @@ pub(super) fn cholesky(
             }
         }
     }
-    finish(ev, instr, &values)
+    finish(cx, instr, &values)
 }
 
 /// `triangular-solve` (semantics, "TriangularSolve"): `op(a)·x = b`, or `x·op(a) = b`.
 pub(super) fn triangular_solve(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &TriangularSolveAttrs,
@@ -104,8 +105,8 @@ pub(super) fn triangular_solve(
     let real = !array(&a)?.element_type.is_complex();
     let times = |x: C, y: C| if real { C::new(x.re * y.re, 0.0) } else { x * y };
     let over = |x: C, y: C| if real { C::new(x.re / y.re, 0.0) } else { complex::div(x, y) };
-    let (a, mut b) = (complex_elements(ev, a)?, complex_elements(ev, b)?);
-    ev.charge(b.len().saturating_mul(n))?;
+    let (a, mut b) = (complex_elements(cx, a)?, complex_elements(cx, b)?);
+    cx.charge(b.len().saturating_mul(n))?;
     // Element (i, j) of op(a). If the unknown is on the left, it is that of the transpose, and rows of b are
     // solved.
     let transposed = matches!(attrs.transpose_a, TransposeKind::Transpose | TransposeKind::Adjoint);
@@ -131,12 +132,12 @@ pub(super) fn triangular_solve(
             }
         }
     }
-    finish(ev, instr, &b)
+    finish(cx, instr, &b)
 }
 
 /// `fft` (semantics, "Fft"): transforms the innermost dimensions, as many as `fft_length` has.
 pub(super) fn fft(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &FftAttrs,
@@ -147,8 +148,8 @@ pub(super) fn fft(
     let (Some(first), Some(&last)) = (dims.len().checked_sub(lengths.len()), lengths.last()) else {
         return Err(EvalError::new("fft_length does not fit the operand"));
     };
-    let mut values = complex_elements(ev, operand)?;
-    ev.charge(values.len().saturating_mul(64))?;
+    let mut values = complex_elements(cx, operand)?;
+    cx.charge(values.len().saturating_mul(64))?;
     let innermost = dims.len() - 1;
     let inverse = matches!(attrs.fft_type, FftType::Ifft | FftType::Irfft);
     // A transform of real values starts with the innermost dimension. A transform to real values ends with
@@ -171,7 +172,7 @@ pub(super) fn fft(
             dims[d] = kept;
         }
     }
-    finish(ev, instr, &values)
+    finish(cx, instr, &values)
 }
 
 /// Extends lines of `size` elements to `length` as the spectrum of real values: X[n-k] = conj(X[k]). The

@@ -4,10 +4,10 @@
 //! the result.
 
 use super::fast::walk::{Walk, copy_bytes};
-use super::{Result, array};
-use crate::EvalError;
+use super::support::{Result, array};
+use crate::context::Context;
 use crate::element::{Elements, ElementsMut};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::{count, indices};
 use hlo_ir::{ArrayShape, Dims, Literal};
 
@@ -15,14 +15,14 @@ use hlo_ir::{ArrayShape, Dims, Literal};
 /// map writes the source index to its second argument, which has an entry for each dimension of the operand.
 /// The map must be affine, as for [`copy`].
 pub(super) fn moved(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     shape: &ArrayShape,
     operand: Literal,
     source: impl Fn(&[i64], &mut [i64]),
 ) -> Result<Literal> {
-    let mut result = ev.allocate(shape)?;
-    copy(ev, &shape.dims, (&operand, source), (&mut result, same))?;
-    ev.release(operand);
+    let mut result = cx.allocate(shape)?;
+    copy(cx, &shape.dims, (&operand, source), (&mut result, same))?;
+    cx.release(operand);
     Ok(result)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn same(index: &[i64], out: &mut [i64]) {
 /// Both maps must be affine: a step along a dimension always changes the index by the same amount. Fails if
 /// an index is out of bounds.
 pub(super) fn copy(
-    ev: &Evaluator<'_>,
+    cx: &Context<'_>,
     dims: &[i64],
     (from, source): (&Literal, impl Fn(&[i64], &mut [i64])),
     (to, target): (&mut Literal, impl Fn(&[i64], &mut [i64])),
@@ -49,7 +49,7 @@ pub(super) fn copy(
     if count(dims) == 0 {
         return Ok(());
     }
-    if !ev.definitions_only() {
+    if !cx.definitions_only() {
         let source = Walk::along(dims, &from_shape.dims, source);
         let target = Walk::along(dims, &to_shape.dims, target);
         let size = from_shape.element_type.byte_size();

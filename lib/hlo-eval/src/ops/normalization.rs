@@ -1,10 +1,11 @@
 //! Batch normalisation. Sums are computed in `f64`, and results are rounded once.
 
+use super::convert;
 use super::pointwise::converted;
 use super::reduction::{collate, result_arrays};
-use super::{Result, array, convert, dimension, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, dimension, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::extent;
 use crate::kernel::elements;
 use hlo_ir::attr::BatchNormAttrs;
@@ -19,14 +20,14 @@ struct Features {
 }
 
 impl Features {
-    fn new(ev: &mut Evaluator<'_>, operand: Literal, attrs: &BatchNormAttrs) -> Result<Self> {
+    fn new(cx: &mut Context<'_>, operand: Literal, attrs: &BatchNormAttrs) -> Result<Self> {
         let shape = array(&operand)?;
         if shape.element_type.is_complex() {
             return Err(EvalError::new("batch normalisation of complex numbers is not defined"));
         }
         let d = dimension(attrs.feature_index, shape.rank())?;
         let (count, stride) = (extent(shape.dims[d])?, crate::index::count(&shape.dims[d + 1..]));
-        Ok(Self { values: converted(ev, operand, ElementType::F64)?, count, stride })
+        Ok(Self { values: converted(cx, operand, ElementType::F64)?, count, stride })
     }
 
     /// Returns each element with its feature, in order.
@@ -51,10 +52,10 @@ impl Features {
 }
 
 /// Returns a vector with one `f64` per feature.
-fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
-    let wide = converted(ev, value, ElementType::F64)?;
+fn vector(cx: &mut Context<'_>, value: Literal, features: &Features) -> Result<Vec<f64>> {
+    let wide = converted(cx, value, ElementType::F64)?;
     let values = elements::<f64>(wide.bytes())?.to_vec();
-    ev.release(wide);
+    cx.release(wide);
     if values.len() != features.count {
         return Err(EvalError::new(format!("{} values for {} features", values.len(), features.count)));
     }
@@ -62,14 +63,14 @@ fn vector(ev: &mut Evaluator<'_>, value: Literal, features: &Features) -> Result
 }
 
 /// Returns the results, rounded to the instruction's shapes.
-fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Result<Literal> {
+fn finish(cx: &mut Context<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Result<Literal> {
     let shapes = result_arrays(&instr.shape)?;
     if shapes.len() != values.len() {
         return Err(EvalError::internal(format!("{} results for {}", values.len(), instr.shape)));
     }
     let mut results = Vec::with_capacity(shapes.len());
     for (shape, values) in shapes.into_iter().zip(values) {
-        let mut result = ev.allocate(shape)?;
+        let mut result = cx.allocate(shape)?;
         convert::kernel(ElementType::F64, shape.element_type)(
             &[bytemuck::cast_slice(values)],
             result.bytes_mut(),
@@ -82,36 +83,36 @@ fn finish(ev: &mut Evaluator<'_>, instr: &Instruction, values: &[Vec<f64>]) -> R
 /// `batch-norm-training` (semantics, "BatchNormTraining"): the normalised operand, the means and the
 /// variances.
 pub(super) fn training(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &BatchNormAttrs,
 ) -> Result<Literal> {
     let [operand, scale, offset] = take(operands)?;
-    let x = Features::new(ev, operand, attrs)?;
-    let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
+    let x = Features::new(cx, operand, attrs)?;
+    let (scale, offset) = (vector(cx, scale, &x)?, vector(cx, offset, &x)?);
     let mean = x.mean(|_, _, x| x)?;
     let variance = x.mean(|_, c, x| (x - mean[c]) * (x - mean[c]))?;
     let y = normalize(&x, &scale, &offset, &mean, &variance, attrs)?;
-    let result = finish(ev, instr, &[y, mean, variance]);
-    ev.release(x.values);
+    let result = finish(cx, instr, &[y, mean, variance]);
+    cx.release(x.values);
     result
 }
 
 /// `batch-norm-inference` (semantics, "BatchNormInference").
 pub(super) fn inference(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &BatchNormAttrs,
 ) -> Result<Literal> {
     let [operand, scale, offset, mean, variance] = take(operands)?;
-    let x = Features::new(ev, operand, attrs)?;
-    let (scale, offset) = (vector(ev, scale, &x)?, vector(ev, offset, &x)?);
-    let (mean, variance) = (vector(ev, mean, &x)?, vector(ev, variance, &x)?);
+    let x = Features::new(cx, operand, attrs)?;
+    let (scale, offset) = (vector(cx, scale, &x)?, vector(cx, offset, &x)?);
+    let (mean, variance) = (vector(cx, mean, &x)?, vector(cx, variance, &x)?);
     let y = normalize(&x, &scale, &offset, &mean, &variance, attrs)?;
-    let result = finish(ev, instr, &[y]);
-    ev.release(x.values);
+    let result = finish(cx, instr, &[y]);
+    cx.release(x.values);
     result
 }
 
@@ -130,15 +131,15 @@ fn normalize(
 
 /// `batch-norm-grad` (semantics, "BatchNormGrad"): the gradients of operand, scale and offset.
 pub(super) fn gradient(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &BatchNormAttrs,
 ) -> Result<Literal> {
     let [operand, scale, mean, variance, grad] = take(operands)?;
-    let x = Features::new(ev, operand, attrs)?;
-    let (scale, mean, variance) = (vector(ev, scale, &x)?, vector(ev, mean, &x)?, vector(ev, variance, &x)?);
-    let grad = converted(ev, grad, ElementType::F64)?;
+    let x = Features::new(cx, operand, attrs)?;
+    let (scale, mean, variance) = (vector(cx, scale, &x)?, vector(cx, mean, &x)?, vector(cx, variance, &x)?);
+    let grad = converted(cx, grad, ElementType::F64)?;
     let dy = elements::<f64>(grad.bytes())?;
     if dy.len() != elements::<f64>(x.values.bytes())?.len() {
         return Err(EvalError::new("the gradient's shape is not the operand's"));
@@ -157,8 +158,8 @@ pub(super) fn gradient(
     let sum = |mean: f64| if each == 0.0 { 0.0 } else { mean * each };
     let dscale = c.iter().zip(&spread).map(|(c, s)| sum(*c) * s.sqrt()).collect();
     let doffset = d.iter().map(|d| sum(*d)).collect();
-    let result = finish(ev, instr, &[dx, dscale, doffset]);
-    ev.release(x.values);
-    ev.release(grad);
+    let result = finish(cx, instr, &[dx, dscale, doffset]);
+    cx.release(x.values);
+    cx.release(grad);
     result
 }

@@ -1,15 +1,16 @@
 //! Element-wise instructions on whole arrays.
 
-use super::{Result, array, convert, elementwise, result_array, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, result_array, take};
+use super::{convert, elementwise};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::kernel::Kernel;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal, Op};
 
 /// Runs an element-wise instruction that is not part of a plan. If the instruction has no kernel, the error
 /// says why.
 pub(super) fn elementwise(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
 ) -> Result<Literal> {
@@ -20,8 +21,8 @@ pub(super) fn elementwise(
     }
     let op = instr.op.elementwise().ok_or_else(|| EvalError::new("not an element-wise operation"))?;
     let kernel = elementwise::kernel(op, &types?, result_array(instr)?.element_type)?;
-    let result = apply(ev, &kernel, instr, &operands.iter().collect::<Vec<_>>())?;
-    operands.into_iter().for_each(|o| ev.release(o));
+    let result = apply(cx, &kernel, instr, &operands.iter().collect::<Vec<_>>())?;
+    operands.into_iter().for_each(|o| cx.release(o));
     Ok(result)
 }
 
@@ -35,7 +36,7 @@ fn select_tuples(operands: Vec<Literal>) -> Result<Literal> {
 /// Applies a kernel to whole arrays. Operands must have as many elements as the result, or one element if the
 /// operation allows scalars (`select`, `clamp`).
 pub(crate) fn apply(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     kernel: &Kernel,
     instr: &Instruction,
     operands: &[&Literal],
@@ -52,20 +53,20 @@ pub(crate) fn apply(
             )));
         }
     }
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     let bytes: smallvec::SmallVec<[&[u8]; 3]> = operands.iter().map(|o| o.bytes()).collect();
     kernel(&bytes, result.bytes_mut())?;
     Ok(result)
 }
 
 /// Like [`crate::convert`], within the budget of an evaluation.
-pub(super) fn converted(ev: &mut Evaluator<'_>, value: Literal, to: ElementType) -> Result<Literal> {
+pub(super) fn converted(cx: &mut Context<'_>, value: Literal, to: ElementType) -> Result<Literal> {
     let shape = array(&value)?;
     if shape.element_type == to {
         return Ok(value);
     }
-    let mut out = ev.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
+    let mut out = cx.allocate(&ArrayShape::new(to, shape.dims.iter().copied()))?;
     convert::kernel(shape.element_type, to)(&[value.bytes()], out.bytes_mut())?;
-    ev.release(value);
+    cx.release(value);
     Ok(out)
 }

@@ -3,11 +3,12 @@
 //! Algorithms: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3". The layout of counters, keys
 //! and results follows XLA (`prng.cc`).
 
+use super::convert;
 use super::reduction::result_arrays;
-use super::{Result, array, convert, result_array, take};
-use crate::EvalError;
+use super::support::{Result, array, result_array, take};
+use crate::context::Context;
 use crate::element::store;
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::kernel::{elements, elements_mut};
 use hlo_ir::FloatFormat;
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
@@ -16,7 +17,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal};
 /// `rng-bit-generator` (semantics, "RngBitGenerator"): computes a new state and an array of random bits from
 /// a state u64[2] or u64[3], which contains the key and the counter. The result is both, or only the bits.
 pub(super) fn rng_bit_generator(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     algorithm: RngAlgorithm,
@@ -29,7 +30,7 @@ pub(super) fn rng_bit_generator(
     };
     let shapes = result_arrays(&instr.shape)?;
     let Some(&bits_shape) = shapes.last() else { return Err(EvalError::new("a result without arrays")) };
-    let mut bits = ev.allocate(bits_shape)?;
+    let mut bits = cx.allocate(bits_shape)?;
     let dims = &bits_shape.dims;
     let (width, out) = (bits_shape.element_type.byte_size(), bits.bytes_mut());
     let new_state = match (algorithm, words.as_slice()) {
@@ -59,7 +60,7 @@ pub(super) fn rng_bit_generator(
     if !instr.shape.is_tuple() {
         return Ok(bits);
     }
-    let mut state = ev.make_unique(state)?;
+    let mut state = cx.make_unique(state)?;
     let bytes: Vec<u8> = new_state.iter().flat_map(|w| w.to_le_bytes()).collect();
     state.bytes_mut().copy_from_slice(&bytes);
     Ok(Literal::tuple(vec![state, bits]))
@@ -166,7 +167,7 @@ fn philox_bits(key: u64, counter: u128, width: usize, out: &mut [u8]) -> u128 {
 /// first number is scaled to `[a, b)`, and rounded down for integers. For a normal distribution, the
 /// Box-Muller transform uses both.
 pub(super) fn rng(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
@@ -187,8 +188,8 @@ pub(super) fn rng(
         Ok(wide[0])
     };
     let (a, b) = (scalar(&a)?, scalar(&b)?);
-    let draw = ev.next_draw(id)?;
-    let mut numbers = ev.allocate(&ArrayShape::new(ElementType::F64, shape.dims.iter().copied()))?;
+    let draw = cx.next_draw(id)?;
+    let mut numbers = cx.allocate(&ArrayShape::new(ElementType::F64, shape.dims.iter().copied()))?;
     for (i, x) in elements_mut::<f64>(numbers.bytes_mut())?.iter_mut().enumerate() {
         let index = split(i as u64);
         let words = philox([index[0], index[1], draw.number as u32, draw.stream as u32], split(draw.seed));
@@ -204,9 +205,9 @@ pub(super) fn rng(
             }
         };
     }
-    let mut result = ev.allocate(shape)?;
+    let mut result = cx.allocate(shape)?;
     convert::kernel(ElementType::F64, ty)(&[numbers.bytes()], result.bytes_mut())?;
-    ev.release(numbers);
+    cx.release(numbers);
     Ok(result)
 }
 
@@ -221,15 +222,15 @@ fn below(x: f64, b: f64, ty: ElementType) -> f64 {
 /// `rng-get-and-update-state`: a 128-bit state that grows by `delta` at each draw. It starts at the seed (low
 /// word) and the stream (high word).
 pub(super) fn get_and_update_state(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     id: InstrId,
     instr: &Instruction,
     delta: i64,
 ) -> Result<Literal> {
-    let draw = ev.next_draw(id)?;
+    let draw = cx.next_draw(id)?;
     let first = u128::from(draw.seed) | u128::from(draw.stream) << 64;
     let state = first.wrapping_add((i128::from(delta) as u128).wrapping_mul(draw.number.into()));
-    let mut result = ev.allocate(result_array(instr)?)?;
+    let mut result = cx.allocate(result_array(instr)?)?;
     match elements_mut::<u64>(result.bytes_mut())? {
         [low, high] => (*low, *high) = (state as u64, (state >> 64) as u64),
         _ => return Err(EvalError::new("a random state is u64[2]")),

@@ -1,10 +1,10 @@
 //! Reducers: the functions of `reduce` and `reduce-window`, and the types in which they accumulate.
 
+use super::support::{Result, array};
 use super::wide::Wide;
-use super::{Result, array};
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::{Elements, ElementsMut, Scalars, load};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::Function;
 use hlo_ir::accumulation::sums_and_products;
 use hlo_ir::{ComputationId, ElementType, Literal, Module, Op};
@@ -27,7 +27,7 @@ pub(super) struct Reduction<'m> {
 impl<'m> Reduction<'m> {
     /// Reads N arrays and N initial values.
     pub(super) fn new(
-        ev: &mut Evaluator<'m>,
+        cx: &mut Context<'m>,
         mut operands: Vec<Literal>,
         computation: ComputationId,
     ) -> Result<Self> {
@@ -49,7 +49,7 @@ impl<'m> Reduction<'m> {
                 ));
             }
         }
-        let sums = wide_components(ev.module, computation, &types, Wide::of_reduction);
+        let sums = wide_components(cx.module, computation, &types, Wide::of_reduction);
         Ok(Self { arrays, init_values, types, computation, sums })
     }
 
@@ -80,11 +80,11 @@ impl<'m> Reduction<'m> {
     }
 
     /// Returns the reducer that applies the function.
-    pub(super) fn reducer(&self, ev: &mut Evaluator<'_>) -> Result<Reducer> {
+    pub(super) fn reducer(&self, cx: &mut Context<'_>) -> Result<Reducer> {
         let function = if self.is_all_wide() {
             None
         } else {
-            Some(Function::new(ev, self.computation, &self.parameters(), &self.types)?)
+            Some(Function::new(cx, self.computation, &self.parameters(), &self.types)?)
         };
         let wide: Vec<Option<Wide>> = (0..self.types.len()).map(|k| self.wide(k)).collect();
         let first = |init: &Literal, ty: &ElementType| load(init.bytes(), ty.byte_size(), 0);
@@ -106,8 +106,8 @@ impl<'m> Reduction<'m> {
     }
 
     /// Frees the arrays.
-    pub(super) fn release(self, ev: &mut Evaluator<'_>) {
-        self.arrays.into_iter().for_each(|a| ev.release(a));
+    pub(super) fn release(self, cx: &mut Context<'_>) {
+        self.arrays.into_iter().for_each(|a| cx.release(a));
     }
 }
 
@@ -133,15 +133,15 @@ impl Reducer {
     }
 
     /// Computes `(running…) = computation(running…, elements…)`.
-    pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, elements: &[u128]) -> Result<()> {
+    pub(super) fn combine(&mut self, cx: &mut Context<'_>, elements: &[u128]) -> Result<()> {
         match &mut self.function {
             Some(function) => {
                 self.running.extend_from_slice(elements);
-                let values = function.call(ev, &self.running)?;
+                let values = function.call(cx, &self.running)?;
                 self.running.clear();
                 self.running.extend_from_slice(values);
             }
-            None => ev.charge(2)?,
+            None => cx.charge(2)?,
         }
         for ((sum, wide), &element) in self.sums.iter_mut().zip(&self.wide).zip(elements) {
             if let Some(wide) = wide {

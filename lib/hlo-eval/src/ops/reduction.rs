@@ -1,10 +1,11 @@
 //! `map` and `reduce`.
 
+use super::fast;
 use super::reducer::{Reduction, element_types};
-use super::{Result, dimensions, fast, result_array};
-use crate::EvalError;
+use super::support::{Result, dimensions, result_array};
+use crate::context::Context;
 use crate::element::{Scalars, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::{self, Function};
 use crate::index::{indices, pick};
 use hlo_ir::attr::ReduceAttrs;
@@ -12,7 +13,7 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, Instruction, Literal, Shape};
 
 /// `map` (semantics, "Map"): `elem_out <- computation(elem1, elem2, …)` at each index of the operands.
 pub(super) fn map(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     computation: ComputationId,
@@ -22,21 +23,21 @@ pub(super) fn map(
     if operands.iter().any(|o| o.shape().as_array().is_none_or(|a| a.dims != shape.dims)) {
         return Err(EvalError::new("the operands of map differ in size"));
     }
-    let program = function::program(ev, computation, &types, &[result_type])?;
-    let mut result = ev.allocate(shape)?;
-    match program.filter(|_| !ev.definitions_only()) {
-        Some(program) => fast::map::map(ev, program, &operands, &mut result)?,
+    let program = function::program(cx, computation, &types, &[result_type])?;
+    let mut result = cx.allocate(shape)?;
+    match program.filter(|_| !cx.definitions_only()) {
+        Some(program) => fast::map::map(cx, program, &operands, &mut result)?,
         None => {
-            let mut function = Function::new(ev, computation, &types, &[result_type])?;
+            let mut function = Function::new(cx, computation, &types, &[result_type])?;
             let out = result.bytes_mut();
             for at in 0..shape.element_count() {
                 let elements = operands.iter().zip(&types).map(|(o, t)| load(o.bytes(), t.byte_size(), at));
-                let value = function.call(ev, &elements.collect::<Result<Scalars>>()?)?;
+                let value = function.call(cx, &elements.collect::<Result<Scalars>>()?)?;
                 store(out, result_type.byte_size(), at, value[0])?;
             }
         }
     }
-    operands.into_iter().for_each(|o| ev.release(o));
+    operands.into_iter().for_each(|o| cx.release(o));
     Ok(result)
 }
 
@@ -64,12 +65,12 @@ pub(super) fn collate(shape: &Shape, mut results: Vec<Literal>) -> Result<Litera
 /// computation to the initial values and the elements of the reduced dimensions, in row-major order.
 /// [`Reduction`] defines the types of the accumulators.
 pub(super) fn reduce(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ReduceAttrs,
 ) -> Result<Literal> {
-    let reduction = Reduction::new(ev, operands, attrs.to_apply)?;
+    let reduction = Reduction::new(cx, operands, attrs.to_apply)?;
     let dims: Dims = reduction.dims()?.into();
     let named = dimensions(&attrs.dimensions, dims.len())?;
     let reduced: Vec<usize> = (0..dims.len()).filter(|d| named.contains(d)).collect();
@@ -82,20 +83,20 @@ pub(super) fn reduce(
             instr.shape
         )));
     }
-    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
-    if ev.definitions_only() || !fast::reduce::reduce(ev, &reduction, (&kept, &reduced), &mut results)? {
-        let mut reducer = reduction.reducer(ev)?;
+    let mut results = shapes.into_iter().map(|s| cx.allocate(s)).collect::<Result<Vec<_>>>()?;
+    if cx.definitions_only() || !fast::reduce::reduce(cx, &reduction, (&kept, &reduced), &mut results)? {
+        let mut reducer = reduction.reducer(cx)?;
         let mut operand_index: Dims = smallvec::smallvec![0; dims.len()];
         for r in indices(&result_dims) {
             reducer.begin();
             kept.iter().zip(&r).for_each(|(&d, &i)| operand_index[d] = i);
             for d in indices(&pick(&dims, &reduced)) {
                 reduced.iter().zip(&d).for_each(|(&d, &i)| operand_index[d] = i);
-                reducer.combine(ev, &reduction.at(&operand_index)?)?;
+                reducer.combine(cx, &reduction.at(&operand_index)?)?;
             }
             reducer.write(&mut results, &r)?;
         }
     }
-    reduction.release(ev);
+    reduction.release(cx);
     collate(&instr.shape, results)
 }

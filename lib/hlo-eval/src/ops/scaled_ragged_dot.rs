@@ -2,11 +2,12 @@
 
 use super::accumulate::{Factor, factor_type, rounding, with_factor};
 use super::dot::{self, put};
+use super::elementwise;
 use super::pointwise::converted;
-use super::{Result, array, declared_array, dimension, dimensions, elementwise, result_array, take};
-use crate::EvalError;
+use super::support::{Result, array, declared_array, dimension, dimensions, result_array, take};
+use crate::context::Context;
 use crate::element::{Elements, apply, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::{count, indices, pick, position};
 use crate::kernel::elements;
 use hlo_ir::attr::{DotAttrs, RaggedDotAttrs};
@@ -15,7 +16,7 @@ use hlo_ir::{ArrayShape, Dims, ElementType, ElementwiseOp, Instruction, Literal}
 /// `scaled-dot`: the product of the operands after multiplication with their scales. A scale applies to a
 /// block of elements along each dimension. A scalar applies to all elements.
 pub(super) fn scaled_dot(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &DotAttrs,
@@ -28,18 +29,18 @@ pub(super) fn scaled_dot(
     } else {
         ElementType::F32
     };
-    let lhs_blocks = block_sizes(ev, instr, 0)?;
-    let rhs_blocks = block_sizes(ev, instr, 1)?;
-    let lhs = scaled(ev, lhs, lhs_scale, wide, &lhs_blocks)?;
-    let rhs = scaled(ev, rhs, rhs_scale, wide, &rhs_blocks)?;
-    dot::dot(ev, instr, vec![lhs, rhs], attrs)
+    let lhs_blocks = block_sizes(cx, instr, 0)?;
+    let rhs_blocks = block_sizes(cx, instr, 1)?;
+    let lhs = scaled(cx, lhs, lhs_scale, wide, &lhs_blocks)?;
+    let rhs = scaled(cx, rhs, rhs_scale, wide, &rhs_blocks)?;
+    dot::dot(cx, instr, vec![lhs, rhs], attrs)
 }
 
 /// Returns the number of elements of an operand that share a scale, for each dimension of the scale, by the
 /// declared shapes.
-fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<Vec<i64>> {
-    let value = declared_array(ev.module, instr, side)?;
-    let scale = declared_array(ev.module, instr, side + 2)?;
+fn block_sizes(cx: &Context<'_>, instr: &Instruction, side: usize) -> Result<Vec<i64>> {
+    let value = declared_array(cx.module, instr, side)?;
+    let scale = declared_array(cx.module, instr, side + 2)?;
     if scale.rank() != 0 && scale.rank() != value.rank() {
         return Err(EvalError::internal(format!("scales of shape {scale} for {value}")));
     }
@@ -50,17 +51,17 @@ fn block_sizes(ev: &Evaluator<'_>, instr: &Instruction, side: usize) -> Result<V
 
 /// Multiplies the elements by the scales of their blocks.
 fn scaled(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     value: Literal,
     scale: Literal,
     wide: ElementType,
     block_sizes: &[i64],
 ) -> Result<Literal> {
     let dims = array(&value)?.dims.clone();
-    let value = converted(ev, value, wide)?;
-    let scale = converted(ev, scale, wide)?;
-    let mut value = ev.make_unique(value)?;
-    ev.charge(array(&value)?.element_count())?;
+    let value = converted(cx, value, wide)?;
+    let scale = converted(cx, scale, wide)?;
+    let mut value = cx.make_unique(value)?;
+    cx.charge(array(&value)?.element_count())?;
     let multiply = elementwise::kernel(ElementwiseOp::Multiply, &[wide, wide], wide)?;
     let (size, scales) = (wide.byte_size(), Elements::of(&scale)?);
     let mut values = value.bytes_mut().chunks_exact_mut(size);
@@ -70,7 +71,7 @@ fn scaled(
         let product = apply(&multiply, &[(load(element, size, 0)?, size), (scales.at(&block)?, size)], size)?;
         store(element, size, 0, product)?;
     }
-    ev.release(scale);
+    cx.release(scale);
     Ok(value)
 }
 
@@ -136,7 +137,7 @@ impl Ragged {
 /// `ragged-dot`: a product whose left operand consists of groups along its ragged dimension. The groups are
 /// contiguous and begin at index 0 of the dimension. Elements outside of all groups result in 0.
 pub(super) fn ragged_dot(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &RaggedDotAttrs,
@@ -145,15 +146,15 @@ pub(super) fn ragged_dot(
     let shape = result_array(instr)?;
     let ty = factor_type(&[array(&lhs)?.element_type, array(&rhs)?.element_type], shape.element_type);
     let ragged = Ragged::new(array(&lhs)?, array(&rhs)?, array(&sizes)?, attrs)?;
-    let sizes = converted(ev, sizes, ElementType::S64)?;
-    let (lhs, rhs) = (converted(ev, lhs, ty)?, converted(ev, rhs, ty)?);
+    let sizes = converted(cx, sizes, ElementType::S64)?;
+    let (lhs, rhs) = (converted(cx, lhs, ty)?, converted(cx, rhs, ty)?);
     let terms = count(&pick(&ragged.dims[0], &ragged.contracting[0]));
-    ev.charge(shape.element_count().saturating_mul(terms))?;
-    let mut result = ev.allocate(shape)?;
+    cx.charge(shape.element_count().saturating_mul(terms))?;
+    let mut result = cx.allocate(shape)?;
     let values = (&lhs, &rhs, &sizes);
     with_factor!(ty, T => multiply::<T>(&ragged, shape, values, &mut result))?;
-    ev.release(lhs);
-    ev.release(rhs);
+    cx.release(lhs);
+    cx.release(rhs);
     Ok(result)
 }
 

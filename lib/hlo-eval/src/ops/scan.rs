@@ -1,9 +1,9 @@
 //! `scan`: applies a function along a dimension of the inputs and passes carries from step to step.
 
 use super::moved::{copy, same};
-use super::{Result, array, dimension};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, dimension};
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::extent;
 use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 /// next carries. The result contains the outputs and the last carries. With `is_reverse` the steps run from
 /// the last position to the first.
 pub(super) fn scan(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ScanAttrs,
@@ -29,18 +29,18 @@ pub(super) fn scan(
     if inputs.iter().any(|i| i.shape().as_array().is_none_or(|a| a.dims.get(along) != Some(&dims[along]))) {
         return Err(wrong());
     }
-    let mut results = outputs(ev, instr, carries)?;
+    let mut results = outputs(cx, instr, carries)?;
     for n in 0..length {
         let position = if attrs.is_reverse { length - 1 - n } else { n };
         let mut arguments = Vec::with_capacity(inputs.len() + carries);
         for input in &inputs {
             let shape = slice_shape(array(input)?, along)?;
-            let mut slice = ev.allocate(&shape)?;
-            copy(ev, &shape.dims, (input, at(along, position)), (&mut slice, same))?;
+            let mut slice = cx.allocate(&shape)?;
+            copy(cx, &shape.dims, (input, at(along, position)), (&mut slice, same))?;
             arguments.push(slice);
         }
         arguments.append(&mut carried);
-        let returned = ev.run_computation(attrs.to_apply, arguments)?;
+        let returned = cx.call(attrs.to_apply, arguments)?;
         let mut values =
             if returned.shape().is_tuple() { returned.tuple_elements().to_vec() } else { vec![returned] };
         if values.len() != results.len() + carries {
@@ -50,23 +50,23 @@ pub(super) fn scan(
         for (result, value) in results.iter_mut().zip(values) {
             if n == 0 {
                 // Sizes that are known only at run time are those of the first step.
-                *result = sized(ev, std::mem::replace(result, Literal::token()), array(&value)?, along)?;
+                *result = sized(cx, std::mem::replace(result, Literal::token()), array(&value)?, along)?;
             }
             let shape = slice_shape(array(result)?, along)?;
             if !array(&value)?.compatible(&shape) {
                 return Err(wrong());
             }
-            copy(ev, &shape.dims, (&value, same), (result, at(along, position)))?;
-            ev.release(value);
+            copy(cx, &shape.dims, (&value, same), (result, at(along, position)))?;
+            cx.release(value);
         }
     }
-    inputs.into_iter().for_each(|i| ev.release(i));
+    inputs.into_iter().for_each(|i| cx.release(i));
     results.append(&mut carried);
     if instr.shape.is_tuple() { Ok(Literal::tuple(results)) } else { results.pop().ok_or_else(wrong) }
 }
 
 /// Returns an output array with the sizes of a step's output, except along the dimension of steps.
-fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usize) -> Result<Literal> {
+fn sized(cx: &mut Context<'_>, result: Literal, step: &ArrayShape, along: usize) -> Result<Literal> {
     let mut shape = array(&result)?.clone();
     let others: Vec<usize> = (0..shape.rank()).filter(|&d| d != along).collect();
     if others.len() != step.rank() {
@@ -78,12 +78,12 @@ fn sized(ev: &mut Evaluator<'_>, result: Literal, step: &ArrayShape, along: usiz
     if shape.dims == array(&result)?.dims {
         return Ok(result);
     }
-    ev.release(result);
-    ev.allocate(&shape)
+    cx.release(result);
+    cx.allocate(&shape)
 }
 
 /// Allocates the outputs: the parts of the result without the carries.
-fn outputs(ev: &mut Evaluator<'_>, instr: &Instruction, carries: usize) -> Result<Vec<Literal>> {
+fn outputs(cx: &mut Context<'_>, instr: &Instruction, carries: usize) -> Result<Vec<Literal>> {
     let parts = match &instr.shape {
         Shape::Tuple(parts) => &parts[..],
         one => std::slice::from_ref(one),
@@ -91,7 +91,7 @@ fn outputs(ev: &mut Evaluator<'_>, instr: &Instruction, carries: usize) -> Resul
     let count = parts.len().checked_sub(carries);
     let count = count.ok_or_else(|| EvalError::new("a scan with fewer results than carries"))?;
     let array = |s: &Shape| s.as_array().cloned().ok_or_else(|| EvalError::new(format!("{s} is no array")));
-    parts[..count].iter().map(|s| ev.allocate(&array(s)?)).collect()
+    parts[..count].iter().map(|s| cx.allocate(&array(s)?)).collect()
 }
 
 /// Returns the shape that a step receives of an array: all dimensions except `along`.

@@ -1,11 +1,11 @@
 //! `scatter`.
 
 use super::indexing::StartIndices;
+use super::support::{Result, array, dimensions};
 use super::updates::Updates;
-use super::{Result, array, dimensions};
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::{Elements, Scalars};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::index::{indices, pick};
 use hlo_ir::attr::ScatterAttrs;
 use hlo_ir::{Dims, Literal};
@@ -14,11 +14,7 @@ use smallvec::SmallVec;
 /// `scatter` (semantics, "Scatter"): in row-major order of the updates, combines each update element with the
 /// operand's element at its position. The semantics drop update elements whose index is out of bounds. Like
 /// XLA, this implementation drops the whole update window if any part of it is out of bounds.
-pub(super) fn scatter(
-    ev: &mut Evaluator<'_>,
-    operands: Vec<Literal>,
-    attrs: &ScatterAttrs,
-) -> Result<Literal> {
+pub(super) fn scatter(cx: &mut Context<'_>, operands: Vec<Literal>, attrs: &ScatterAttrs) -> Result<Literal> {
     let (arrays, scatter_indices, updates) = split(operands)?;
     let (dims, update_dims) = (array(&arrays[0])?.dims.clone(), array(&updates[0])?.dims.clone());
     for (a, u) in arrays.iter().zip(&updates) {
@@ -42,8 +38,8 @@ pub(super) fn scatter(
         window_sizes[d] = update_dims[u];
     }
 
-    let mut results = arrays.into_iter().map(|a| ev.make_unique(a)).collect::<Result<Vec<_>>>()?;
-    let mut output = Updates::new(ev, attrs.to_apply, &mut results)?;
+    let mut results = arrays.into_iter().map(|a| cx.make_unique(a)).collect::<Result<Vec<_>>>()?;
+    let mut output = Updates::new(cx, attrs.to_apply, &mut results)?;
     let update_elements = updates.iter().map(Elements::of).collect::<Result<Vec<_>>>()?;
     // S_in of the window of the current update. `None` if that window is out of bounds.
     let mut window: Option<(Dims, Option<Dims>)> = None;
@@ -68,11 +64,11 @@ pub(super) fn scatter(
         for updates in &update_elements {
             values.push(updates.at(&u)?);
         }
-        output.combine(ev, &i, &values)?;
+        output.combine(cx, &i, &values)?;
     }
     output.finish()?;
     drop(update_elements);
-    updates.into_iter().for_each(|u| ev.release(u));
+    updates.into_iter().for_each(|u| cx.release(u));
     match results.len() {
         1 => Ok(results.remove(0)),
         _ => Ok(Literal::tuple(results)),

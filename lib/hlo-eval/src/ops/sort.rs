@@ -2,10 +2,10 @@
 
 use super::reducer::element_types;
 use super::reduction::collate;
-use super::{Result, array, dimension};
-use crate::EvalError;
+use super::support::{Result, array, dimension};
+use crate::context::Context;
 use crate::element::{Scalars, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::Function;
 use crate::index::{count, indices, position};
 use hlo_ir::attr::SortAttrs;
@@ -15,7 +15,7 @@ use hlo_ir::{ElementType, Instruction, Literal};
 /// the same way. The sort is always stable. The comparator may be inconsistent. The permutation is then the
 /// one that the comparisons of `Comparator::sort` produce.
 pub(super) fn sort(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &SortAttrs,
@@ -27,7 +27,7 @@ pub(super) fn sort(
         return Err(EvalError::new("the operands of sort differ in dimensions"));
     }
     let pairs: Vec<ElementType> = types.iter().flat_map(|&t| [t, t]).collect();
-    let function = Function::new(ev, attrs.to_apply, &pairs, &[ElementType::Pred])?;
+    let function = Function::new(cx, attrs.to_apply, &pairs, &[ElementType::Pred])?;
     let mut comparator = Comparator { function, operands: &operands, types: &types, merged: Vec::new() };
     // Semantics: "If no dimension number is provided, then the last dimension is chosen by default".
     let along = attrs.dimensions.first().copied().unwrap_or(dims.len() as i64 - 1);
@@ -35,7 +35,7 @@ pub(super) fn sort(
     let mut lines = dims.clone();
     lines[along] = lines[along].min(1);
 
-    let mut results = operands.iter().map(|o| ev.allocate(array(o)?)).collect::<Result<Vec<_>>>()?;
+    let mut results = operands.iter().map(|o| cx.allocate(array(o)?)).collect::<Result<Vec<_>>>()?;
     for mut index in indices(&lines) {
         // The positions of the line's elements, in sorted order at the end.
         let mut line = Vec::with_capacity(count(&dims[along..=along]));
@@ -44,7 +44,7 @@ pub(super) fn sort(
             line.push(position(&index, &dims)?);
         }
         let mut order = line.clone();
-        comparator.sort(ev, &mut order)?;
+        comparator.sort(cx, &mut order)?;
         for ((result, operand), ty) in results.iter_mut().zip(&operands).zip(&types) {
             let (size, out) = (ty.byte_size(), result.bytes_mut());
             for (&to, &from) in line.iter().zip(&order) {
@@ -52,7 +52,7 @@ pub(super) fn sort(
             }
         }
     }
-    operands.into_iter().for_each(|o| ev.release(o));
+    operands.into_iter().for_each(|o| cx.release(o));
     collate(&instr.shape, results)
 }
 
@@ -68,13 +68,13 @@ pub(super) struct Comparator<'a> {
 impl Comparator<'_> {
     /// Checks whether the elements at position `a` come before those at position `b`. Parameter `2·k` of the
     /// comparator is the value of operand `k` at `a`, and parameter `2·k + 1` its value at `b`.
-    pub(super) fn is_before(&mut self, ev: &mut Evaluator<'_>, a: usize, b: usize) -> Result<bool> {
+    pub(super) fn is_before(&mut self, cx: &mut Context<'_>, a: usize, b: usize) -> Result<bool> {
         let mut arguments = Scalars::new();
         for (operand, ty) in self.operands.iter().zip(self.types) {
             let (bytes, size) = (operand.bytes(), ty.byte_size());
             arguments.push(load(bytes, size, a)?);
             arguments.push(load(bytes, size, b)?);
         }
-        Ok(self.function.call(ev, &arguments)?[0] == 1)
+        Ok(self.function.call(cx, &arguments)?[0] == 1)
     }
 }

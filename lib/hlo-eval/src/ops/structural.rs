@@ -1,8 +1,9 @@
 //! Parameters, constants, tuples, and operations that return their operand.
 
-use super::{Result, dynamic, take};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::dynamic;
+use super::support::{Result, take};
+use crate::context::Context;
+use crate::error::EvalError;
 use hlo_ir::attr::ConstantAttrs;
 use hlo_ir::{Instruction, Literal, LiteralData, Shape};
 
@@ -27,14 +28,10 @@ pub(super) fn tuple(instr: &Instruction, operands: Vec<Literal>) -> Result<Liter
 }
 
 /// `get-tuple-element` (semantics, "GetTupleElement").
-pub(super) fn get_tuple_element(
-    ev: &mut Evaluator<'_>,
-    operands: Vec<Literal>,
-    index: i64,
-) -> Result<Literal> {
+pub(super) fn get_tuple_element(cx: &mut Context<'_>, operands: Vec<Literal>, index: i64) -> Result<Literal> {
     let [tuple] = take(operands)?;
     let element = element(&tuple, index);
-    ev.release(tuple);
+    cx.release(tuple);
     element
 }
 

@@ -1,10 +1,10 @@
 //! `topk`.
 
 use super::reduction::result_arrays;
-use super::{Result, array, take};
-use crate::EvalError;
+use super::support::{Result, array, take};
+use crate::context::Context;
 use crate::element::{Scalar, load};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use hlo_ir::FloatFormat;
 use hlo_ir::attr::TopkAttrs;
 use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
@@ -13,7 +13,7 @@ use hlo_ir::{ArrayShape, ElementType, Instruction, Literal};
 /// order. Equal elements are ordered by position. Floats are in total order: a NaN is larger than any number,
 /// and a NaN with the sign set is smaller than any.
 pub(super) fn top_k(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &TopkAttrs,
@@ -37,8 +37,8 @@ pub(super) fn top_k(
     if k > length || !fits || positions.element_type != ElementType::S32 || values.element_type != ty {
         return Err(EvalError::new(format!("the result of topk does not have shape {}", instr.shape)));
     }
-    let (mut top, mut at) = (ev.allocate(values)?, ev.allocate(positions)?);
-    ev.charge(shape.element_count())?;
+    let (mut top, mut at) = (cx.allocate(values)?, cx.allocate(positions)?);
+    cx.charge(shape.element_count())?;
     let mut order: Vec<usize> = Vec::with_capacity(length);
     let lines = operand.bytes().chunks_exact((length * size).max(1));
     let results = top.bytes_mut().chunks_exact_mut((k * size).max(1));
@@ -57,7 +57,7 @@ pub(super) fn top_k(
                 .map_err(|_| EvalError::new(format!("position {i} of topk does not fit an s32")))?;
         }
     }
-    ev.release(operand);
+    cx.release(operand);
     Ok(Literal::tuple(vec![top, at]))
 }
 

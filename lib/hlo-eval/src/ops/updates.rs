@@ -2,11 +2,11 @@
 //! `select-and-scatter` during their computation.
 
 use super::reducer::{element_types, wide_components};
+use super::support::{Result, array};
 use super::wide::Wide;
-use super::{Result, array};
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::{Scalar, Scalars, load, store};
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::Function;
 use crate::index::position;
 use hlo_ir::{ComputationId, Dims, ElementType, Literal};
@@ -30,7 +30,7 @@ pub(super) struct Updates<'a> {
 impl<'a> Updates<'a> {
     /// Starts with the current contents of the arrays.
     pub(super) fn new(
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         computation: ComputationId,
         arrays: &'a mut [Literal],
     ) -> Result<Self> {
@@ -38,24 +38,19 @@ impl<'a> Updates<'a> {
         let first = arrays.first().ok_or_else(|| EvalError::internal("updates of no array"))?;
         let dims = array(first)?.dims.clone();
         let arrays: Vec<&mut [u8]> = arrays.iter_mut().map(Literal::bytes_mut).collect();
-        let wide = wide_components(ev.module, computation, &types, Wide::of_updates);
+        let wide = wide_components(cx.module, computation, &types, Wide::of_updates);
         let sums = |(op, (&ty, a)): (Option<_>, (&ElementType, &&mut [u8]))| {
             Some(Sums::new(Wide::of_updates(op?, ty)?, a.len() / ty.byte_size()))
         };
         let sums = wide.into_iter().zip(types.iter().zip(&arrays)).map(sums).collect();
         let both: Vec<ElementType> = types.iter().chain(&types).copied().collect();
-        let computation = Function::new(ev, computation, &both, &types)?;
+        let computation = Function::new(cx, computation, &both, &types)?;
         let sizes = types.iter().map(|ty| ty.byte_size()).collect();
         Ok(Self { arrays, dims, sizes, computation, arguments: Scalars::new(), sums })
     }
 
     /// Computes `(output[0][index], …) = computation(output[0][index], …, updates[0], …)`.
-    pub(super) fn combine(
-        &mut self,
-        ev: &mut Evaluator<'_>,
-        index: &[i64],
-        updates: &[Scalar],
-    ) -> Result<()> {
+    pub(super) fn combine(&mut self, cx: &mut Context<'_>, index: &[i64], updates: &[Scalar]) -> Result<()> {
         let at = position(index, &self.dims)?;
         if updates.len() != self.arrays.len() {
             return Err(EvalError::internal(format!(
@@ -70,14 +65,14 @@ impl<'a> Updates<'a> {
             }
         }
         if self.sums.iter().all(Option::is_some) {
-            return ev.charge(updates.len());
+            return cx.charge(updates.len());
         }
         self.arguments.clear();
         for (a, &size) in self.arrays.iter().zip(&self.sizes) {
             self.arguments.push(load(a, size, at)?);
         }
         self.arguments.extend_from_slice(updates);
-        let values = self.computation.call(ev, &self.arguments)?;
+        let values = self.computation.call(cx, &self.arguments)?;
         for ((a, &size), &value) in self.arrays.iter_mut().zip(&self.sizes).zip(values) {
             store(a, size, at, value)?;
         }

@@ -1,9 +1,9 @@
 //! Sums and products that are accumulated in a wider type than that of their elements, and rounded once
 //! (docs/numerics.md, "Sums").
 
-use super::Result;
 use super::accumulate::in_range;
 use super::convert;
+use super::support::Result;
 use crate::element::{Scalar, apply};
 use crate::kernel::{Kernel, KernelError, binary, computes_in_f32, elements, elements_mut};
 use bytemuck::Pod;

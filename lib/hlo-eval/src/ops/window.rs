@@ -1,12 +1,13 @@
 //! Operations over windows: `reduce-window` and `select-and-scatter`.
 
+use super::fast;
 use super::reducer::Reduction;
 use super::reduction::{collate, result_arrays};
+use super::support::{Result, array, result_array, take};
 use super::updates::Updates;
-use super::{Result, array, fast, result_array, take};
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::Elements;
-use crate::evaluator::Evaluator;
+use crate::error::EvalError;
 use crate::function::Function;
 use crate::index::indices;
 use hlo_ir::attr::{Covered, ReduceWindowAttrs, SelectAndScatterAttrs, Window, WindowDim};
@@ -77,12 +78,12 @@ fn covered_indices(
 /// the initial values and the covered elements, in row-major order. Padding is skipped, because it contains
 /// initial values. [`Reduction`] defines the types of the accumulators.
 pub(super) fn reduce_window(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &ReduceWindowAttrs,
 ) -> Result<Literal> {
-    let reduction = Reduction::new(ev, operands, attrs.to_apply)?;
+    let reduction = Reduction::new(cx, operands, attrs.to_apply)?;
     let dims = reduction.dims()?;
     let window = window_dims(&attrs.window, dims.len())?;
     let shapes = result_arrays(&instr.shape)?;
@@ -92,18 +93,18 @@ pub(super) fn reduce_window(
     let result_dims = result_dims.filter(|r| r.len() == dims.len() && same_sizes(r));
     let result_dims = result_dims
         .ok_or_else(|| EvalError::new(format!("the result does not have shape {}", instr.shape)))?;
-    let mut results = shapes.into_iter().map(|s| ev.allocate(s)).collect::<Result<Vec<_>>>()?;
-    if ev.definitions_only() || !fast::reduce_window::reduce_window(ev, &reduction, &window, &mut results)? {
-        let mut reducer = reduction.reducer(ev)?;
+    let mut results = shapes.into_iter().map(|s| cx.allocate(s)).collect::<Result<Vec<_>>>()?;
+    if cx.definitions_only() || !fast::reduce_window::reduce_window(cx, &reduction, &window, &mut results)? {
+        let mut reducer = reduction.reducer(cx)?;
         for output_index in indices(&result_dims) {
             reducer.begin();
             for base_index in covered_indices(&window, dims, &output_index) {
-                reducer.combine(ev, &reduction.at(&base_index)?)?;
+                reducer.combine(cx, &reduction.at(&base_index)?)?;
             }
             reducer.write(&mut results, &output_index)?;
         }
     }
-    reduction.release(ev);
+    reduction.release(cx);
     collate(&instr.shape, results)
 }
 
@@ -112,7 +113,7 @@ pub(super) fn reduce_window(
 /// at that position, which starts as the initial value, with the element of the source. A window that covers
 /// only padding selects nothing.
 pub(super) fn select_and_scatter(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &SelectAndScatterAttrs,
@@ -126,11 +127,11 @@ pub(super) fn select_and_scatter(
     if !fits || source_dims.len() != dims.len() || array(&init_value)?.element_count() != 1 {
         return Err(EvalError::new("the operands of select-and-scatter do not fit each other"));
     }
-    let mut select = Function::new(ev, attrs.select, &[ty, ty], &[ElementType::Pred])?;
-    let mut result = ev.allocate(shape)?;
+    let mut select = Function::new(cx, attrs.select, &[ty, ty], &[ElementType::Pred])?;
+    let mut result = cx.allocate(shape)?;
     let elements = result.bytes_mut().chunks_exact_mut(moved.byte_size());
     elements.for_each(|e| e.copy_from_slice(init_value.bytes()));
-    let mut output = Updates::new(ev, attrs.scatter, std::slice::from_mut(&mut result))?;
+    let mut output = Updates::new(cx, attrs.scatter, std::slice::from_mut(&mut result))?;
 
     let (candidates, updates) = (Elements::of(&operand)?, Elements::of(&source)?);
     for source_index in indices(&source_dims) {
@@ -138,18 +139,18 @@ pub(super) fn select_and_scatter(
         for next in covered_indices(&window, &dims, &source_index) {
             let keep = match &selected {
                 None => false,
-                Some(first) => select.call(ev, &[candidates.at(first)?, candidates.at(&next)?])?[0] == 1,
+                Some(first) => select.call(cx, &[candidates.at(first)?, candidates.at(&next)?])?[0] == 1,
             };
             if !keep {
                 selected = Some(next);
             }
         }
         if let Some(place) = selected {
-            output.combine(ev, &place, &[updates.at(&source_index)?])?;
+            output.combine(cx, &place, &[updates.at(&source_index)?])?;
         }
     }
     output.finish()?;
-    ev.release(operand);
-    ev.release(source);
+    cx.release(operand);
+    cx.release(source);
     Ok(result)
 }

@@ -2,8 +2,8 @@
 //! program processes many elements.
 
 use super::Program;
-use crate::EvalError;
 use crate::element::{Scalar, load};
+use crate::error::EvalError;
 use hlo_ir::{ElementType, Literal};
 use std::sync::Arc;
 

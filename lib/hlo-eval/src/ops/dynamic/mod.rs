@@ -14,9 +14,9 @@ mod rule;
 mod sizes;
 
 use super::moved::{moved, same};
-use super::{Result, array, declared_array, dimension, result_array};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use super::support::{Result, array, declared_array, dimension, result_array};
+use crate::context::Context;
+use crate::error::EvalError;
 use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Module, Op, ReshapedSize, Shape, ops::infer_shape};
 use rule::{Place, Sizes, rule};
@@ -58,13 +58,13 @@ pub(super) fn is_within(real: &Shape, declared: &Shape) -> bool {
 /// Returns the instruction for the operands' actual sizes, or `None` if the instruction accepts the values as
 /// they are. Operands that are longer than those they are paired with are truncated.
 pub(crate) fn realize(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: &mut [Literal],
 ) -> Result<Option<Instruction>> {
     let (sizes, paired) = rule(instr, operands)?;
     for places in &paired {
-        agree(ev, instr, operands, places)?;
+        agree(cx, instr, operands, places)?;
     }
     let mut real = instr.clone();
     let shape = match sizes {
@@ -82,10 +82,10 @@ pub(crate) fn realize(
             operands.iter().find(of_rank).ok_or_else(missing)?.shape().clone()
         }
         Sizes::Inferred => {
-            cut_attributes(instr, &mut real.op, operands, ev)?;
+            cut_attributes(instr, &mut real.op, operands, cx)?;
             let shapes: Vec<&Shape> = operands.iter().map(Literal::shape).collect();
             let inferred =
-                infer_shape(ev.module, &real.op, &shapes).map_err(|e| EvalError::new(e.message))?;
+                infer_shape(cx.module, &real.op, &shapes).map_err(|e| EvalError::new(e.message))?;
             // Sizes that do not depend on the operands' sizes are those of the declared shape.
             inferred.unwrap_or_else(|| instr.shape.clone())
         }
@@ -103,7 +103,7 @@ pub(crate) fn realize(
             shape.dims.iter_mut().zip(known).for_each(|(d, &size)| *d = size);
             shape.into()
         }
-        Sizes::Reshaped(inferred) => reshaped(ev.module, instr, operands, inferred)?.into(),
+        Sizes::Reshaped(inferred) => reshaped(cx.module, instr, operands, inferred)?.into(),
         Sizes::Padded => padded(instr, operands)?.into(),
     };
     real.shape = with_sizes(&instr.shape, &shape);
@@ -167,7 +167,7 @@ pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
 /// Truncates the paired dimensions at `places` to the smallest of their sizes. A longer dimension must be
 /// static and have its full size.
 fn agree(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: &mut [Literal],
     places: &[Place],
@@ -190,8 +190,8 @@ fn agree(
         if n == size_wanted {
             continue;
         }
-        let name = |o: usize| instr.operands.get(o).map_or("", |&id| &*ev.module[id].name);
-        let declared = instr.operands.get(o).and_then(|&id| ev.module[id].shape.as_array());
+        let name = |o: usize| instr.operands.get(o).map_or("", |&id| &*cx.module[id].name);
+        let declared = instr.operands.get(o).and_then(|&id| cx.module[id].shape.as_array());
         if !declared.is_some_and(|a| !a.is_dynamic_dim(d) && a.dims.get(d) == Some(&n)) {
             return Err(EvalError::new(format!(
                 "dimension {d} of `{}` has {n} elements at run time and dimension {} of `{}` has {size_wanted}, \
@@ -204,15 +204,15 @@ fn agree(
         }
         let mut dims = operand_array(operands, o)?.dims.clone();
         dims[d] = size_wanted;
-        operands[o] = cut(ev, operands[o].clone(), dims)?;
+        operands[o] = cut(cx, operands[o].clone(), dims)?;
     }
     Ok(())
 }
 
 /// Returns the beginning of an array.
-fn cut(ev: &mut Evaluator<'_>, value: Literal, dims: Dims) -> Result<Literal> {
+fn cut(cx: &mut Context<'_>, value: Literal, dims: Dims) -> Result<Literal> {
     let shape = ArrayShape::new(array(&value)?.element_type, dims);
-    moved(ev, &shape, value, same)
+    moved(cx, &shape, value, same)
 }
 
 /// Reduces sizes in attributes or other operands to the available sizes: slices end at the end of the array.
@@ -220,7 +220,7 @@ fn cut_attributes(
     instr: &Instruction,
     op: &mut Op,
     operands: &mut [Literal],
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
 ) -> Result<()> {
     let available = operand_array(operands, 0)?.dims.clone();
     match op {
@@ -241,16 +241,16 @@ fn cut_attributes(
                 }
             }
         }
-        Op::DynamicUpdateSlice => cut_to(ev, operands, 1, &available)?,
+        Op::DynamicUpdateSlice => cut_to(cx, operands, 1, &available)?,
         Op::SelectAndScatter(a) => {
             let places: Option<Dims> = window_places(&available, &a.window);
             let places = places.ok_or_else(|| EvalError::new("the window does not fit the array"))?;
-            cut_to(ev, operands, 1, &places)?;
+            cut_to(cx, operands, 1, &places)?;
         }
         Op::ScaledDot(_) => {
             for side in 0..2 {
-                let blocks = blocks_of(ev.module, instr, operands, side)?;
-                cut_to(ev, operands, side + 2, &blocks)?;
+                let blocks = blocks_of(cx.module, instr, operands, side)?;
+                cut_to(cx, operands, side + 2, &blocks)?;
             }
         }
         _ => {}
@@ -286,11 +286,11 @@ fn blocks_of(module: &Module, instr: &Instruction, operands: &[Literal], side: u
 }
 
 /// Truncates operand `n` where it is longer than `sizes`.
-fn cut_to(ev: &mut Evaluator<'_>, operands: &mut [Literal], n: usize, sizes: &[i64]) -> Result<()> {
+fn cut_to(cx: &mut Context<'_>, operands: &mut [Literal], n: usize, sizes: &[i64]) -> Result<()> {
     let has = &operand_array(operands, n)?.dims;
     let wanted: Dims = has.iter().zip(sizes).map(|(&d, &s)| d.min(s)).collect();
     if wanted != *has {
-        operands[n] = cut(ev, operands[n].clone(), wanted)?;
+        operands[n] = cut(cx, operands[n].clone(), wanted)?;
     }
     Ok(())
 }

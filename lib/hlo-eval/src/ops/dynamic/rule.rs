@@ -1,8 +1,8 @@
 //! Rules for each opcode: how the sizes of the result follow from the operands, and which dimensions of the
 //! operands must have the same size.
 
-use crate::EvalError;
-use crate::ops::Result;
+use crate::error::EvalError;
+use crate::ops::support::Result;
 use hlo_ir::access::loops;
 use hlo_ir::attr::{RaggedDotAttrs, ScanAttrs};
 use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape, SizeRule};

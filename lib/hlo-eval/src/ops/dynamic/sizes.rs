@@ -1,15 +1,16 @@
 //! `set-dimension-size`, `get-dimension-size` and `dynamic-reshape`.
 
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::ops::moved::{copy, same};
-use crate::ops::{Result, array, declared_array, dimension, result_array, structural, take};
+use crate::ops::structural;
+use crate::ops::support::{Result, array, declared_array, dimension, result_array, take};
 use hlo_ir::{ArrayShape, Instruction, Literal};
 
 /// `set-dimension-size` (semantics, "SetDimensionSize"): returns the first elements along the dimension. A
 /// dimension that becomes larger than the array is filled with zeros.
 pub(crate) fn set_dimension_size(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
     number: i64,
@@ -31,24 +32,24 @@ pub(crate) fn set_dimension_size(
     if shape.dims == from.dims {
         return structural::relabel(operand, &shape.into());
     }
-    let mut result = ev.allocate(&shape)?;
+    let mut result = cx.allocate(&shape)?;
     let mut kept = from.dims.clone();
     kept[d] = kept[d].min(size);
-    copy(ev, &kept, (&operand, same), (&mut result, same))?;
-    ev.release(operand);
+    copy(cx, &kept, (&operand, same), (&mut result, same))?;
+    cx.release(operand);
     Ok(result)
 }
 
 /// `get-dimension-size` (semantics, "GetDimensionSize"). As in XLA, a dimension that is declared static has
 /// its declared size, even if it was computed from a dynamic one.
 pub(crate) fn get_dimension_size(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     instr: &Instruction,
     operands: &[Literal],
     number: i64,
 ) -> Result<Literal> {
     let real = super::operand_array(operands, 0)?;
-    let declared = declared_array(ev.module, instr, 0)?;
+    let declared = declared_array(cx.module, instr, 0)?;
     let d = dimension(number, real.rank())?;
     let size = if declared.is_dynamic_dim(d) { real.dims[d] } else { declared.dims[d] };
     let size = i32::try_from(size).map_err(|_| EvalError::new("the size does not fit an s32"))?;

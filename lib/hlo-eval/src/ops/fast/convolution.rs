@@ -1,21 +1,21 @@
 //! `convolution` by rows of output features. The dimensions of the arrays are first reordered: input (batch,
 //! spatial, feature), kernel (spatial, input feature, output feature), output (batch, spatial, feature).
 
-use crate::evaluator::Evaluator;
+use crate::context::Context;
 use crate::index::{count, indices, pick, position};
 use crate::kernel::elements;
 use crate::ops::accumulate::{Factor, rounding, with_factor};
 use crate::ops::convolution::Convolution;
 use crate::ops::moved::moved;
 use crate::ops::pointwise::converted;
+use crate::ops::support::{Result, array};
 use crate::ops::window::base_index;
-use crate::ops::{Result, array};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{ArrayShape, ElementType, Literal};
 
 /// Computes a convolution with factors of type `ty`. The shapes of operands and result are already checked.
 pub(in crate::ops) fn convolution(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     c: &Convolution,
     shape: &ArrayShape,
     input: Literal,
@@ -23,30 +23,30 @@ pub(in crate::ops) fn convolution(
     ty: ElementType,
 ) -> Result<Literal> {
     let order = |first: &[usize], spatial: &[usize], last: &[usize]| [first, spatial, last].concat();
-    let input = reorder(ev, input, &order(&[c.input.batch], &c.input.spatial, &[c.input.feature]))?;
-    let kernel = reorder(ev, kernel, &order(&[], &c.kernel.spatial, &[c.kernel.feature, c.kernel.batch]))?;
+    let input = reorder(cx, input, &order(&[c.input.batch], &c.input.spatial, &[c.input.feature]))?;
+    let kernel = reorder(cx, kernel, &order(&[], &c.kernel.spatial, &[c.kernel.feature, c.kernel.batch]))?;
     let output_order = order(&[c.output.batch], &c.output.spatial, &[c.output.feature]);
-    let (input, kernel) = (converted(ev, input, ty)?, converted(ev, kernel, ty)?);
+    let (input, kernel) = (converted(cx, input, ty)?, converted(cx, kernel, ty)?);
     let window = count(&c.taps());
-    ev.charge(shape.element_count().saturating_mul(window).saturating_mul(c.group_features))?;
-    let mut output = ev.allocate(&ArrayShape::new(shape.element_type, pick(&shape.dims, &output_order)))?;
+    cx.charge(shape.element_count().saturating_mul(window).saturating_mul(c.group_features))?;
+    let mut output = cx.allocate(&ArrayShape::new(shape.element_type, pick(&shape.dims, &output_order)))?;
     with_factor!(ty, T => convolve::<T>(c, &input, &kernel, &mut output, shape.element_type))?;
-    ev.release(input);
-    ev.release(kernel);
+    cx.release(input);
+    cx.release(kernel);
     // Back to the result's order of dimensions.
-    moved(ev, shape, output, |result, ordered| {
+    moved(cx, shape, output, |result, ordered| {
         output_order.iter().zip(ordered).for_each(|(&d, i)| *i = result[d]);
     })
 }
 
 /// Returns the array with its dimensions in the given order.
-fn reorder(ev: &mut Evaluator<'_>, value: Literal, order: &[usize]) -> Result<Literal> {
+fn reorder(cx: &mut Context<'_>, value: Literal, order: &[usize]) -> Result<Literal> {
     let from = array(&value)?;
     if order.iter().copied().eq(0..from.rank()) {
         return Ok(value);
     }
     let shape = ArrayShape::new(from.element_type, pick(&from.dims, order));
-    moved(ev, &shape, value, |ordered, operand| {
+    moved(cx, &shape, value, |ordered, operand| {
         order.iter().zip(ordered).for_each(|(&d, &i)| operand[d] = i);
     })
 }

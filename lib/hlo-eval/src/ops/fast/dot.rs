@@ -1,13 +1,13 @@
 //! `dot` as a batch of matrix products, computed in strips of columns.
 
-use crate::evaluator::Evaluator;
+use crate::context::Context;
 use crate::index::{count, pick};
 use crate::kernel::elements;
 use crate::ops::accumulate::{Factor, rounding, with_factor};
 use crate::ops::dot::DotDims;
 use crate::ops::moved::moved;
 use crate::ops::pointwise::converted;
-use crate::ops::{Result, array};
+use crate::ops::support::{Result, array};
 use hlo_ir::{ArrayShape, ElementType, Literal};
 
 /// The sizes of a batch of products of m×k by k×n matrices.
@@ -20,42 +20,43 @@ struct Sizes {
 
 /// Computes a product with factors of type `ty`. The shapes of operands and result are already checked.
 pub(in crate::ops) fn dot(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     dims: &DotDims,
     shape: &ArrayShape,
     lhs: Literal,
     rhs: Literal,
     ty: ElementType,
 ) -> Result<Literal> {
-    let size =
-        |of: &Literal, which: &[usize]| Ok::<usize, crate::EvalError>(count(&pick(&array(of)?.dims, which)));
+    let size = |of: &Literal, which: &[usize]| {
+        Ok::<usize, crate::error::EvalError>(count(&pick(&array(of)?.dims, which)))
+    };
     let sizes = Sizes {
         batch: size(&lhs, &dims.batch[0])?,
         m: size(&lhs, &dims.free[0])?,
         n: size(&rhs, &dims.free[1])?,
         k: size(&lhs, &dims.contracting[0])?,
     };
-    let lhs = arrange(ev, lhs, ty, [&dims.batch[0], &dims.free[0], &dims.contracting[0]])?;
-    let rhs = arrange(ev, rhs, ty, [&dims.batch[1], &dims.contracting[1], &dims.free[1]])?;
-    ev.charge(shape.element_count().saturating_mul(sizes.k))?;
-    let mut result = ev.allocate(shape)?;
+    let lhs = arrange(cx, lhs, ty, [&dims.batch[0], &dims.free[0], &dims.contracting[0]])?;
+    let rhs = arrange(cx, rhs, ty, [&dims.batch[1], &dims.contracting[1], &dims.free[1]])?;
+    cx.charge(shape.element_count().saturating_mul(sizes.k))?;
+    let mut result = cx.allocate(shape)?;
     with_factor!(ty, T => multiply::<T>(&sizes, &lhs, &rhs, &mut result, shape.element_type))?;
-    ev.release(lhs);
-    ev.release(rhs);
+    cx.release(lhs);
+    cx.release(rhs);
     Ok(result)
 }
 
 /// Converts an operand to factors, with its dimensions in the given order.
-fn arrange(ev: &mut Evaluator<'_>, value: Literal, ty: ElementType, order: [&[usize]; 3]) -> Result<Literal> {
+fn arrange(cx: &mut Context<'_>, value: Literal, ty: ElementType, order: [&[usize]; 3]) -> Result<Literal> {
     let (order, shape) = (order.concat(), array(&value)?);
     if order.iter().copied().eq(0..shape.rank()) {
-        return converted(ev, value, ty);
+        return converted(cx, value, ty);
     }
     let arranged = ArrayShape::new(shape.element_type, pick(&shape.dims, &order));
-    let value = moved(ev, &arranged, value, |arranged, operand| {
+    let value = moved(cx, &arranged, value, |arranged, operand| {
         order.iter().zip(arranged).for_each(|(&d, &i)| operand[d] = i);
     })?;
-    converted(ev, value, ty)
+    converted(cx, value, ty)
 }
 
 /// Computes the products in strips of columns, so that the right operand's strip stays in cache.

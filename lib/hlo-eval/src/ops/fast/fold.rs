@@ -1,7 +1,7 @@
 //! Reducers that are a single operation, applied to contiguous elements in one loop.
 
 use super::wide_lanes;
-use crate::EvalError;
+use crate::error::EvalError;
 use crate::kernel::{KernelError, elements, elements_mut, lane_type, with_integer};
 use crate::ops::float;
 use crate::ops::reducer::Reduction;

@@ -3,7 +3,7 @@
 use super::walk::{Walk, copy_bytes};
 use crate::index::{indices, pick, row_major_strides};
 use crate::ops::indexing::GatherDims;
-use crate::ops::{Result, array};
+use crate::ops::support::{Result, array};
 use hlo_ir::{Dims, Literal};
 
 /// Copies the slice at its start index for each batch index below the given sizes.

@@ -1,9 +1,9 @@
 //! `iota`: converts each number once and writes it to all its positions.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use crate::index::count;
 use crate::kernel::{Kernel, elements, elements_mut, with_storage};
-use crate::ops::Result;
+use crate::ops::support::Result;
 use hlo_ir::ArrayShape;
 
 /// Number of numbers that are converted at once.

@@ -2,12 +2,12 @@
 //! one per result.
 
 use super::wide_lanes::WideLanes;
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::function;
 use crate::kernel::{elements, elements_mut, with_storage};
-use crate::ops::Result;
 use crate::ops::reducer::Reduction;
+use crate::ops::support::Result;
 use crate::program::Machine;
 use hlo_ir::{ElementType, Literal};
 
@@ -22,7 +22,7 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Creates accumulators with `capacity` lanes. Returns `None` if the reducer is not a program.
     pub(super) fn new(
-        ev: &mut Evaluator<'_>,
+        cx: &mut Context<'_>,
         reduction: &Reduction<'_>,
         capacity: usize,
     ) -> Result<Option<Self>> {
@@ -30,7 +30,7 @@ impl Lanes {
         let machine = if reduction.is_all_wide() {
             None
         } else {
-            match function::program(ev, reduction.computation, &reduction.parameters(), &types)? {
+            match function::program(cx, reduction.computation, &reduction.parameters(), &types)? {
                 Some(program) => Some(Machine::new(program, capacity)),
                 None => return Ok(None),
             }
@@ -71,7 +71,7 @@ impl Lanes {
     }
 
     /// Combines the elements with the accumulators, except in the lanes where `skip` is true.
-    pub(super) fn combine(&mut self, ev: &mut Evaluator<'_>, lanes: usize, skip: &[bool]) -> Result<()> {
+    pub(super) fn combine(&mut self, cx: &mut Context<'_>, lanes: usize, skip: &[bool]) -> Result<()> {
         match &mut self.machine {
             Some(machine) => {
                 for (k, (wide, ty)) in self.wide.iter().zip(&self.types).enumerate() {
@@ -81,14 +81,14 @@ impl Lanes {
                         to[..bytes].copy_from_slice(&wide.elements()[..bytes]);
                     }
                 }
-                ev.charge(machine.cost() * lanes)?;
+                cx.charge(machine.cost() * lanes)?;
                 machine.run(lanes)?;
                 if skip.contains(&true) {
                     machine.keep_parameters(skip)?;
                 }
                 machine.move_results_to_parameters();
             }
-            None => ev.charge(2 * lanes)?,
+            None => cx.charge(2 * lanes)?,
         }
         for wide in self.wide.iter_mut().flatten() {
             wide.combine(lanes, skip)?;

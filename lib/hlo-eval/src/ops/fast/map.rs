@@ -1,9 +1,9 @@
 //! `map` of several elements at a time.
 
 use super::LANES;
-use crate::EvalError;
-use crate::evaluator::Evaluator;
-use crate::ops::Result;
+use crate::context::Context;
+use crate::error::EvalError;
+use crate::ops::support::Result;
 use crate::program::{Machine, Program};
 use hlo_ir::Literal;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Applies a program with one result to arrays of the same size whose element types are those of its
 /// parameters.
 pub(in crate::ops) fn map(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     program: Arc<Program>,
     operands: &[Literal],
     result: &mut Literal,
@@ -21,12 +21,12 @@ pub(in crate::ops) fn map(
     let sizes = operands.iter().map(size).collect::<Option<Vec<usize>>>().ok_or_else(no_array)?;
     let operands: Vec<(&[u8], usize)> = operands.iter().map(Literal::bytes).zip(sizes).collect();
     let size = size(result).ok_or_else(no_array)?;
-    map_bytes(ev, program, &operands, (result.bytes_mut(), size))
+    map_bytes(cx, program, &operands, (result.bytes_mut(), size))
 }
 
 /// Applies a program to the bytes of arrays, each given with the size of its elements.
 pub(in crate::ops) fn map_bytes(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     program: Arc<Program>,
     operands: &[(&[u8], usize)],
     (result, size): (&mut [u8], usize),
@@ -39,7 +39,7 @@ pub(in crate::ops) fn map_bytes(
             let values = &operand[start * size..(start + lanes) * size];
             machine.parameter_mut(k)?[..values.len()].copy_from_slice(values);
         }
-        ev.charge(machine.cost() * lanes)?;
+        cx.charge(machine.cost() * lanes)?;
         machine.run(lanes)?;
         result[start * size..(start + lanes) * size].copy_from_slice(&machine.result(0)?[..lanes * size]);
     }

@@ -1,21 +1,21 @@
 //! `pad` as two copies: the padding value everywhere, then the box of operand elements that remain.
 
 use super::walk::{Walk, copy_bytes};
-use crate::evaluator::Evaluator;
+use crate::context::Context;
 use crate::ops::moved::moved;
-use crate::ops::{Result, array};
+use crate::ops::support::{Result, array};
 use hlo_ir::attr::PaddingDim;
 use hlo_ir::{ArrayShape, Dims, Literal};
 
 /// Pads an operand of the result's rank. Interior padding must not be negative.
 pub(in crate::ops) fn pad(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     shape: &ArrayShape,
     operand: Literal,
     value: Literal,
     padding: &[PaddingDim],
 ) -> Result<Literal> {
-    let mut result = moved(ev, shape, value, |_, _| ())?;
+    let mut result = moved(cx, shape, value, |_, _| ())?;
     let from = array(&operand)?;
     // The operand elements in bounds form a box: index i moves to low + i·(interior + 1).
     let (mut source, mut target) = (Walk::dense(&from.dims), Walk::dense(&shape.dims));
@@ -37,6 +37,6 @@ pub(in crate::ops) fn pad(
     }
     let size = shape.element_type.byte_size();
     copy_bytes(size, &kept, (operand.bytes(), &source), (result.bytes_mut(), &target))?;
-    ev.release(operand);
+    cx.release(operand);
     Ok(result)
 }

@@ -2,16 +2,16 @@
 
 use super::lanes::Lanes;
 use super::{LANES, fold};
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::{advance, count, indices, pick, row_major_strides};
-use crate::ops::Result;
 use crate::ops::reducer::Reduction;
+use crate::ops::support::Result;
 use hlo_ir::{Dims, Literal, unravel};
 
 /// Reduces the dimensions `reduced`. Returns false if the reducer is not a program.
 pub(in crate::ops) fn reduce(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     reduction: &Reduction<'_>,
     (kept, reduced): (&[usize], &[usize]),
     results: &mut [Literal],
@@ -24,11 +24,11 @@ pub(in crate::ops) fn reduce(
     let capacity = LANES.min(outputs.max(1));
     // Contiguous elements are combined in one loop.
     let fold = if is_dense(&reduced_dims, &reduced_strides) {
-        fold::of_reduction(ev.module, reduction)
+        fold::of_reduction(cx.module, reduction)
     } else {
         None
     };
-    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
+    let Some(mut accumulators) = Lanes::new(cx, reduction, capacity)? else { return Ok(false) };
     let mut bases: Vec<usize> = Vec::with_capacity(capacity);
     for start in (0..outputs).step_by(capacity) {
         let lanes = capacity.min(outputs - start);
@@ -39,7 +39,7 @@ pub(in crate::ops) fn reduce(
             advance(&mut index, &kept_dims);
         }
         if let Some(fold) = &fold {
-            ev.charge(inputs.saturating_mul(2).saturating_mul(lanes))?;
+            cx.charge(inputs.saturating_mul(2).saturating_mul(lanes))?;
             let size = reduction.types[0].byte_size();
             let out = results[0].bytes_mut()[start * size..].chunks_exact_mut(size);
             for (&base, out) in bases.iter().zip(out) {
@@ -57,7 +57,7 @@ pub(in crate::ops) fn reduce(
             for (k, a) in reduction.arrays.iter().enumerate() {
                 accumulators.load(k, a.bytes(), &bases, offset)?;
             }
-            accumulators.combine(ev, lanes, &[])?;
+            accumulators.combine(cx, lanes, &[])?;
         }
         for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
             accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..])?;

@@ -3,12 +3,12 @@
 
 use super::LANES;
 use super::lanes::Lanes;
-use crate::EvalError;
-use crate::evaluator::Evaluator;
+use crate::context::Context;
+use crate::error::EvalError;
 use crate::index::{advance, count, indices, row_major_strides};
 use crate::ops::reducer::Reduction;
+use crate::ops::support::{Result, array};
 use crate::ops::window::covered;
-use crate::ops::{Result, array};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{Dims, Literal, unravel};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// Reduces windows of the reduction's arrays. Returns false if the reducer is not a program and the windows
 /// are not cumulative.
 pub(in crate::ops) fn reduce_window(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     reduction: &Reduction<'_>,
     window: &[WindowDim],
     results: &mut [Literal],
@@ -25,11 +25,11 @@ pub(in crate::ops) fn reduce_window(
     let no_result = || EvalError::internal("a reduction without results");
     let result_dims: Dims = array(results.first().ok_or_else(no_result)?)?.dims.clone();
     if let Some(along) = cumulative_dimension(window, dims).filter(|_| *result_dims == *dims) {
-        return accumulate_along(ev, reduction, dims, along, results).map(|()| true);
+        return accumulate_along(cx, reduction, dims, along, results).map(|()| true);
     }
     let outputs = count(&result_dims);
     let capacity = LANES.min(outputs.max(1));
-    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
+    let Some(mut accumulators) = Lanes::new(cx, reduction, capacity)? else { return Ok(false) };
 
     let strides = row_major_strides(dims);
     let mut covered: Vec<CoveredPlaces> = Vec::with_capacity(capacity);
@@ -59,7 +59,7 @@ pub(in crate::ops) fn reduce_window(
             for (k, a) in reduction.arrays.iter().enumerate() {
                 accumulators.load(k, a.bytes(), &sources, 0)?;
             }
-            accumulators.combine(ev, lanes, &is_done)?;
+            accumulators.combine(cx, lanes, &is_done)?;
         }
         for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
             accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..])?;
@@ -123,7 +123,7 @@ fn cumulative_dimension(window: &[WindowDim], dims: &[i64]) -> Option<usize> {
 /// Computes the reductions of all elements up to each element along a dimension. One step computes each
 /// result from the one before.
 fn accumulate_along(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     reduction: &Reduction<'_>,
     dims: &[i64],
     along: usize,
@@ -132,8 +132,8 @@ fn accumulate_along(
     let (stride, length) = (count(&dims[along + 1..]), count(&dims[along..=along]));
     let lines = count(&dims[..along]) * stride;
     let capacity = LANES.min(lines.max(1));
-    let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else {
-        return accumulate_lines(ev, reduction, dims, along, results);
+    let Some(mut accumulators) = Lanes::new(cx, reduction, capacity)? else {
+        return accumulate_lines(cx, reduction, dims, along, results);
     };
     let mut rounded: Vec<u8> = Vec::new();
     for start in (0..lines).step_by(capacity) {
@@ -145,7 +145,7 @@ fn accumulate_along(
             for (k, a) in reduction.arrays.iter().enumerate() {
                 accumulators.load(k, a.bytes(), &bases, n * stride)?;
             }
-            accumulators.combine(ev, lanes, &[])?;
+            accumulators.combine(cx, lanes, &[])?;
             for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
                 let size = ty.byte_size();
                 rounded.resize(lanes * size, 0);
@@ -162,20 +162,20 @@ fn accumulate_along(
 
 /// Computes the reductions line by line, for a reducer that is not a program.
 fn accumulate_lines(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     reduction: &Reduction<'_>,
     dims: &[i64],
     along: usize,
     results: &mut [Literal],
 ) -> Result<()> {
-    let mut reducer = reduction.reducer(ev)?;
+    let mut reducer = reduction.reducer(cx)?;
     let mut first: Dims = dims.into();
     first[along] = first[along].min(1);
     for mut index in indices(&first) {
         reducer.begin();
         for n in 0..dims[along] {
             index[along] = n;
-            reducer.combine(ev, &reduction.at(&index)?)?;
+            reducer.combine(cx, &reduction.at(&index)?)?;
             reducer.write(results, &index)?;
         }
     }

@@ -1,9 +1,9 @@
 //! `while` with a scalar state. Condition and body run as programs, without a literal for each value.
 
-use crate::EvalError;
+use crate::context::Context;
 use crate::element::Scalars;
-use crate::evaluator::Evaluator;
-use crate::ops::Result;
+use crate::error::EvalError;
+use crate::ops::support::Result;
 use crate::program::{Machine, bits_of};
 use hlo_ir::attr::WhileAttrs;
 use hlo_ir::{AlignedBytes, ElementType, Literal};
@@ -11,14 +11,14 @@ use hlo_ir::{AlignedBytes, ElementType, Literal};
 /// Returns the last state of the loop. Returns `None` if the state is not scalar, or if condition or body is
 /// not a program.
 pub(in crate::ops) fn run_while(
-    ev: &mut Evaluator<'_>,
+    cx: &mut Context<'_>,
     state: &Literal,
     attrs: &WhileAttrs,
 ) -> Result<Option<Literal>> {
     let Some(mut scalars) = state.leaves().into_iter().map(bits_of).collect::<Option<Scalars>>() else {
         return Ok(None);
     };
-    let (Some(condition), Some(body)) = (ev.program(attrs.condition), ev.program(attrs.body)) else {
+    let (Some(condition), Some(body)) = (cx.program(attrs.condition), cx.program(attrs.body)) else {
         return Ok(None);
     };
     let cost = condition.cost() + body.cost() + 1;
@@ -28,7 +28,7 @@ pub(in crate::ops) fn run_while(
         return Ok(None);
     }
     while condition.call(&scalars)?[0] == 1 {
-        ev.charge(cost)?;
+        cx.charge(cost)?;
         let next = body.call(&scalars)?;
         scalars.clear();
         scalars.extend_from_slice(next);

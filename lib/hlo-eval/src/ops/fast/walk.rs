@@ -5,7 +5,7 @@
 //! position need not be computed for each element then: a [`Walk`] contains the position of index 0 and the
 //! steps.
 
-use crate::EvalError;
+use crate::error::EvalError;
 use crate::index::{advance, count, row_major_strides};
 use crate::kernel::{elements, elements_mut, with_storage};
 use bytemuck::Pod;
