@@ -1,10 +1,12 @@
-//! The entry of an ahead-of-time program in LLVM IR: the function that C calls.
+//! The functions of an ahead-of-time program besides its kernels and its host function: the entry, which C calls, and
+//! `hlo_rt_parallel_for` of programs for one thread.
 
 use super::interface::{Interface, Leaf};
+use crate::builder::{Binary, Builder, Cast, IntPredicate, Label, ModuleBuilder, Signature, V};
 use crate::executable::ARENA_ALIGNMENT;
 use crate::host::MAIN;
 use crate::kernel_table::BUFFER_ALIGNMENT;
-use std::fmt::Write;
+use std::convert::Infallible;
 
 /// The status that the entry returns if a pointer is null or not aligned.
 pub const BAD_POINTER: i32 = 2;
@@ -12,50 +14,51 @@ pub const BAD_POINTER: i32 = 2;
 /// The name of the list of the addresses of constants.
 pub(super) const CONSTANT_TABLE_SYMBOL: &str = "hlo_constants";
 
-/// Returns the LLVM IR of the entry. It checks the pointers. If the program needs a context, the entry calls
-/// the host function through the runtime.
-pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
-    let mut out = String::new();
-    let mut checks = Checks { text: String::new(), count: 0 };
-    for (list, leaves) in [("arguments", &interface.parameters), ("results", &interface.results)] {
-        if leaves.iter().any(|leaf| leaf.bytes > 0) {
-            checks.pointer(&format!("%{list}"), align_of::<u64>());
-        }
-        checks.list(list, leaves);
-    }
-    if interface.arena_bytes > 0 {
-        checks.pointer("%arena", ARENA_ALIGNMENT);
-    }
-    let lists = format!("ptr %arguments, ptr %results, ptr %arena, ptr @{CONSTANT_TABLE_SYMBOL}");
-    let parameters = "ptr, ptr, ptr, ptr, ptr";
-    let call = if takes_context {
-        format!("@{}(ptr %context, ptr @{MAIN}, {lists})", super::RUN_SYMBOL)
-    } else {
-        format!("@{MAIN}(ptr null, {lists})")
-    };
-    let _ = writeln!(out, "@{CONSTANT_TABLE_SYMBOL} = external constant ptr");
-    let _ = writeln!(out, "declare i32 @{MAIN}({parameters})");
+/// Adds the entry. It checks the pointers. If the program needs a context, the entry calls the host function through the
+/// runtime.
+pub(super) fn add_entry(functions: &ModuleBuilder<'_>, interface: &Interface, takes_context: bool) {
+    let (ptr, status) = (functions.ptr(), Some(functions.int(32)));
+    let pointers = [(ptr, None); 6];
+    functions.external_pointer(CONSTANT_TABLE_SYMBOL);
+    functions.declaration(MAIN, Signature { parameters: &pointers[..5], result: status });
     if takes_context {
-        let _ = writeln!(out, "declare i32 @{}(ptr, {parameters})", super::RUN_SYMBOL);
+        functions.declaration(super::RUN_SYMBOL, Signature { parameters: &pointers, result: status });
     }
-    let _ = writeln!(
-        out,
-        "define i32 @{}(ptr %arguments, ptr %results, ptr %arena, ptr %context) nounwind {{\nentry:\n  br label %check0\n\
-         {}check{}:\n  %status = call i32 {call}\n  ret i32 %status\nbad:\n  ret i32 {BAD_POINTER}\n}}",
-        interface.name, checks.text, checks.count
-    );
-    out
+    let signature = Signature { parameters: &pointers[..4], result: status };
+    let Ok(()) = functions.function(&interface.name, signature, None, |b, parameters| {
+        let [arguments, results, arena, context] = parameters else { return Ok::<_, Infallible>(()) };
+        let checks = Checks { b, bad: b.label() };
+        for (list, leaves) in [(*arguments, &interface.parameters), (*results, &interface.results)] {
+            if leaves.iter().any(|leaf| leaf.bytes > 0) {
+                checks.pointer(list, align_of::<u64>());
+            }
+            checks.list(list, leaves);
+        }
+        if interface.arena_bytes > 0 {
+            checks.pointer(*arena, ARENA_ALIGNMENT);
+        }
+        let lists = [*arguments, *results, *arena, b.address_of(CONSTANT_TABLE_SYMBOL)];
+        let called = if takes_context {
+            b.call(super::RUN_SYMBOL, &[&[*context, b.address_of(MAIN)], &lists[..]].concat(), status)
+        } else {
+            b.call(MAIN, &[&[b.null()], &lists[..]].concat(), status)
+        };
+        b.ret(called);
+        b.place(checks.bad);
+        b.ret(Some(b.const_int(b.int(32), i64::from(BAD_POINTER))));
+        Ok(())
+    });
 }
 
-/// The blocks that check pointers. `count` is the number of the next block.
-struct Checks {
-    text: String,
-    count: usize,
+/// Checks of pointers, which jump to `bad` if a pointer is null or not aligned.
+struct Checks<'b, 'c> {
+    b: &'b Builder<'c>,
+    bad: Label<'c>,
 }
 
-impl Checks {
+impl<'c> Checks<'_, 'c> {
     /// Adds checks of the pointers of a list. The pointers of empty buffers are not checked.
-    fn list(&mut self, list: &str, leaves: &[Leaf]) {
+    fn list(&self, list: V<'c>, leaves: &[Leaf]) {
         let mut from = 0;
         for run in leaves.chunk_by(|a, b| (a.bytes > 0) == (b.bytes > 0)) {
             if run.first().is_some_and(|leaf| leaf.bytes > 0) {
@@ -66,58 +69,58 @@ impl Checks {
     }
 
     /// Adds a check of the pointers `from..to` of a list.
-    fn run(&mut self, list: &str, from: usize, to: usize) {
-        let n = self.count;
-        let _ = writeln!(
-            self.text,
-            "check{n}:\n  br label %each{n}\neach{n}:\n  %i{n} = phi i64 [ {from}, %check{n} ], [ %j{n}, %next{n} ]\n  \
-             %a{n} = getelementptr ptr, ptr %{list}, i64 %i{n}\n  %p{n} = load ptr, ptr %a{n}"
-        );
-        self.condition(&format!("%p{n}"), BUFFER_ALIGNMENT as usize, &format!("%next{n}"));
-        let _ = writeln!(
-            self.text,
-            "next{n}:\n  %j{n} = add i64 %i{n}, 1\n  %more{n} = icmp ult i64 %j{n}, {to}\n  \
-             br i1 %more{n}, label %each{n}, label %check{}",
-            n + 1
-        );
-        self.count += 1;
+    fn run(&self, list: V<'c>, from: usize, to: usize) {
+        let b = self.b;
+        let bounds = [from, to].map(|n| b.index(n as i64));
+        let Ok(bad) = b.for_carry(bounds[0], bounds[1], 1, &[b.const_bool(false)], |i, before| {
+            let bad = self.is_bad(b.load(b.ptr(), b.gep(list, i, b.ptr())), BUFFER_ALIGNMENT as usize);
+            Ok::<_, Infallible>(before.iter().map(|&before| b.binary(Binary::Ori, before, bad)).collect())
+        });
+        bad.into_iter().for_each(|bad| self.reject_if(bad));
     }
 
     /// Adds a check of one pointer.
-    fn pointer(&mut self, pointer: &str, alignment: usize) {
-        let _ = writeln!(self.text, "check{}:", self.count);
-        self.condition(pointer, alignment, &format!("%check{}", self.count + 1));
-        self.count += 1;
+    fn pointer(&self, pointer: V<'c>, alignment: usize) {
+        self.reject_if(self.is_bad(pointer, alignment));
     }
 
-    fn condition(&mut self, pointer: &str, alignment: usize, good: &str) {
-        let n = self.count;
-        let _ = writeln!(
-            self.text,
-            "  %w{n} = ptrtoint ptr {pointer} to i64\n  %null{n} = icmp eq i64 %w{n}, 0\n  \
-             %low{n} = and i64 %w{n}, {}\n  %off{n} = icmp ne i64 %low{n}, 0\n  %bad{n} = or i1 %null{n}, %off{n}\n  \
-             br i1 %bad{n}, label %bad, label {good}",
-            alignment - 1
-        );
+    /// Returns whether a pointer is null or not aligned.
+    fn is_bad(&self, pointer: V<'c>, alignment: usize) -> V<'c> {
+        let b = self.b;
+        let address = b.cast(Cast::Ptrtoint, pointer, b.i64());
+        let offset = b.binary(Binary::Andi, address, b.index(alignment as i64 - 1));
+        let zero = b.index(0);
+        let [null, unaligned] = [(IntPredicate::Eq, address), (IntPredicate::Ne, offset)]
+            .map(|(predicate, value)| b.cmpi(predicate, value, zero));
+        b.binary(Binary::Ori, null, unaligned)
+    }
+
+    fn reject_if(&self, bad: V<'c>) {
+        let next = self.b.label();
+        self.b.branch(bad, self.bad, next);
+        self.b.place(next);
     }
 }
 
-/// `hlo_rt_parallel_for` of programs for one thread: runs the same chunks one after the other.
-pub(super) const SINGLE_THREADED_PARALLEL_FOR: &str = "
-define void @hlo_rt_parallel_for(ptr %context, ptr %body, ptr %list, i64 %iterations, i64 %grain) nounwind {
-entry:
-  %some = icmp sgt i64 %iterations, 0
-  br i1 %some, label %chunk, label %done
-chunk:
-  %begin = phi i64 [ 0, %entry ], [ %end, %chunk ]
-  %left = sub i64 %iterations, %begin
-  %short = icmp slt i64 %left, %grain
-  %count = select i1 %short, i64 %left, i64 %grain
-  %end = add i64 %begin, %count
-  call void %body(ptr %list, i64 %begin, i64 %end)
-  %more = icmp slt i64 %end, %iterations
-  br i1 %more, label %chunk, label %done
-done:
-  ret void
+/// Adds `hlo_rt_parallel_for(context, body, list, iterations, grain)` of programs for one thread. It runs the same chunks as
+/// several threads would, one after the other.
+pub(super) fn add_single_threaded_parallel_for(functions: &ModuleBuilder<'_>) {
+    let (ptr, i64) = (functions.ptr(), functions.int(64));
+    let parameters = [ptr, ptr, ptr, i64, i64].map(|ty| (ty, None));
+    let signature = Signature { parameters: &parameters, result: None };
+    let Ok(()) = functions.function("hlo_rt_parallel_for", signature, None, |b, parameters| {
+        let [_, body, list, iterations, grain] = parameters else { return Ok::<_, Infallible>(()) };
+        b.while_loop(
+            &[b.index(0)],
+            |begin| Ok::<_, Infallible>(b.cmpi(IntPredicate::Slt, begin[0], *iterations)),
+            |begin| {
+                let left = b.subi(*iterations, begin[0]);
+                let end = b.addi(begin[0], b.binary(Binary::Minsi, left, *grain));
+                b.call_pointer(*body, &[*list, begin[0], end]);
+                Ok(vec![end])
+            },
+        )?;
+        b.ret(None);
+        Ok(())
+    });
 }
-";

@@ -1,5 +1,5 @@
-//! Linking of an ahead-of-time program in LLVM IR: combines its parts, constants and entry into one module,
-//! in which only the entry is visible.
+//! Linking of an ahead-of-time program: combines its parts, constants and entry into one LLVM module, in which only the
+//! entry is visible.
 
 use super::target::Target;
 use crate::jit::{self, Effort, FileType, TargetMachine};
@@ -59,7 +59,7 @@ impl Linker {
     }
 
     /// Adds LLVM IR in text form.
-    pub(super) fn add_text(&mut self, text: &str) -> Result<(), String> {
+    fn add_text(&mut self, text: &str) -> Result<(), String> {
         let text = CString::new(text).map_err(|_| "a NUL in LLVM IR".to_string())?;
         // SAFETY: the text is NUL-terminated and copied. Ownership of the module is passed on below.
         unsafe {
@@ -172,10 +172,20 @@ impl Linker {
     }
 
     /// Makes all symbols except the entry local to the object, prefixes their names with the program's name,
-    /// and removes unused ones.
+    /// and removes unused ones. No function unwinds, so that the object needs no tables for unwinding.
     pub(super) fn internalize(&mut self, entry: &str, machine: &TargetMachine) -> Result<(), String> {
+        const NO_UNWIND: &str = "nounwind";
         // SAFETY: the module and its contents are alive. Names are copied.
         unsafe {
+            let no_unwind = LLVMGetEnumAttributeKindForName(NO_UNWIND.as_ptr().cast(), NO_UNWIND.len());
+            let no_unwind = LLVMCreateEnumAttribute(self.context, no_unwind, 0);
+            let mut function = LLVMGetFirstFunction(self.program);
+            while !function.is_null() {
+                if LLVMIsDeclaration(function) == 0 {
+                    LLVMAddAttributeAtIndex(function, llvm_sys::LLVMAttributeFunctionIndex, no_unwind);
+                }
+                function = LLVMGetNextFunction(function);
+            }
             type Next = unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef;
             let lists: [(LLVMValueRef, Next); 2] = [
                 (LLVMGetFirstFunction(self.program), LLVMGetNextFunction),

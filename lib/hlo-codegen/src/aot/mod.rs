@@ -176,6 +176,20 @@ fn add_part(
     linker.add_mlir(&context, &mlir, machine, effort(options, wanted)).map_err(internal)
 }
 
+/// Adds functions that are not kernels.
+fn add_functions(
+    linker: &mut Linker,
+    machine: &TargetMachine,
+    options: &Options,
+    emit: impl FnOnce(&ModuleBuilder<'_>),
+) -> Result<(), String> {
+    let context = jit::context();
+    let mut mlir = melior::ir::Module::new(Location::unknown(&context));
+    emit(&ModuleBuilder::new(&context, &mlir));
+    jit::lower_to_llvm_dialect(&context, &mut mlir)?;
+    linker.add_mlir(&context, &mlir, machine, effort(options, Effort::Low))
+}
+
 /// Adds the entry and the constants, and generates code.
 fn finish(
     mut linker: Linker,
@@ -188,10 +202,12 @@ fn finish(
         linker.replace_function(c"hlo_rt_dot", "hlo_rt_dot_narrow");
     }
     if !options.parallel && linker.needs(c"hlo_rt_parallel_for") {
-        linker.add_text(entry::SINGLE_THREADED_PARALLEL_FOR)?;
+        add_functions(&mut linker, machine, options, entry::add_single_threaded_parallel_for)?;
     }
     let takes_context = linker.needs_other("hlo_rt_", &CONTEXT_FREE_FUNCTIONS);
-    linker.add_text(&entry::text(interface, takes_context))?;
+    add_functions(&mut linker, machine, options, |functions| {
+        entry::add_entry(functions, interface, takes_context)
+    })?;
     let constants: Vec<&[u8]> = plan.constants.iter().map(|c| &c.bytes[..]).collect();
     linker.define_constants(entry::CONSTANT_TABLE_SYMBOL, &constants, ARENA_ALIGNMENT as u32)?;
     linker.internalize(&interface.name, machine)?;

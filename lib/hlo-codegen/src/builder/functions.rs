@@ -110,27 +110,40 @@ impl<'c> ModuleBuilder<'c> {
         self.add(function(self.context, name, signature, Region::new(), unknown));
     }
 
+    /// Adds a declaration of a constant pointer that another module defines.
+    pub fn external_pointer(&self, name: &str) {
+        self.global(name, self.ptr(), mlir_sys::MlirLLVMLinkage_MlirLLVMLinkageExternal, None);
+    }
+
     /// Adds a constant global array of `i64`: descriptors for the runtime.
     pub fn global_i64s(&self, name: &str, values: &[i64]) {
-        let context = self.context;
         let i64 = self.int(64);
         let tensor = RankedTensorType::new(&[values.len() as u64], i64, None);
         let ty = llvm::r#type::array(i64, values.len() as u32);
+        let value = DenseElementsAttribute::i64_values(tensor.into(), values).into();
+        self.global(name, ty, mlir_sys::MlirLLVMLinkage_MlirLLVMLinkageInternal, Some(value));
+    }
+
+    fn global(
+        &self,
+        name: &str,
+        ty: Type<'c>,
+        linkage: mlir_sys::MlirLLVMLinkage,
+        value: Option<Attribute<'c>>,
+    ) {
+        let context = self.context;
         // SAFETY: the context is alive.
-        let internal = unsafe {
-            Attribute::from_raw(mlir_sys::mlirLLVMLinkageAttrGet(
-                context.to_raw(),
-                mlir_sys::MlirLLVMLinkage_MlirLLVMLinkageInternal,
-            ))
-        };
+        let linkage =
+            unsafe { Attribute::from_raw(mlir_sys::mlirLLVMLinkageAttrGet(context.to_raw(), linkage)) };
+        let value: Vec<_> = value.into_iter().map(|value| named(context, "value", value)).collect();
         let op = OperationBuilder::new("llvm.mlir.global", Location::unknown(context))
             .add_attributes(&[
                 named(context, "sym_name", StringAttribute::new(context, name)),
                 named(context, "global_type", TypeAttribute::new(ty)),
-                named(context, "linkage", internal),
+                named(context, "linkage", linkage),
                 named(context, "constant", Attribute::unit(context)),
-                named(context, "value", DenseElementsAttribute::i64_values(tensor.into(), values)),
             ])
+            .add_attributes(&value)
             .add_regions([Region::new()])
             .build()
             .expect("an operation without result type inference");

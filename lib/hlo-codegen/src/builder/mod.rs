@@ -402,12 +402,27 @@ impl<'c> Builder<'c> {
 
     /// Calls a function by name. `result` is `None` for a function that returns nothing.
     pub fn call(&self, callee: &str, operands: &[V<'c>], result: Option<Type<'c>>) -> Option<V<'c>> {
+        let callee = self.named("callee", FlatSymbolRefAttribute::new(self.context, callee));
+        self.call_op(&[callee], operands, result)
+    }
+
+    /// Calls a function that returns nothing by its address.
+    pub fn call_pointer(&self, callee: V<'c>, operands: &[V<'c>]) {
+        self.call_op(&[], &[&[callee], operands].concat(), None);
+    }
+
+    fn call_op(
+        &self,
+        callee: &[(Identifier<'c>, Attribute<'c>)],
+        operands: &[V<'c>],
+        result: Option<Type<'c>>,
+    ) -> Option<V<'c>> {
         let n = operands.len() as i32;
         let results: Vec<Type<'c>> = result.into_iter().collect();
         let op = OperationBuilder::new("llvm.call", self.location())
             .add_operands(operands)
+            .add_attributes(callee)
             .add_attributes(&[
-                self.named("callee", FlatSymbolRefAttribute::new(self.context, callee)),
                 self.named("operandSegmentSizes", DenseI32ArrayAttribute::new(self.context, &[n, 0])),
                 self.named("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context, &[])),
             ])

@@ -80,6 +80,7 @@ operations! {
         Extui "arith.extui",
         Fptosi "arith.fptosi",
         Fptoui "arith.fptoui",
+        Ptrtoint "llvm.ptrtoint",
         Sitofp "arith.sitofp",
         Truncf "arith.truncf",
         Trunci "arith.trunci",
