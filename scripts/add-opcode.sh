@@ -29,7 +29,7 @@ insert '/// `diagonal`.' lib/hlo-ir/src/attr/structs.rs '/// `iota`.'
 insert 'Op::Diagonal(a) => data_movement::diagonal(cx, a)' lib/hlo-ir/src/ops/mod.rs 'Op::Iota(a)'
 insert '/// Checks `diagonal`' lib/hlo-ir/src/ops/data_movement.rs '/// Checks `slice`'
 insert 'Op::Diagonal(a) => along_each' lib/hlo-ir/src/access/operands.rs 'Op::Pad(a) if'
-insert 'Op::Diagonal(a) => data_movement::diagonal(ev' lib/hlo-eval/src/ops/mod.rs 'Op::Iota(a)'
+insert 'Op::Diagonal(a) => data_movement::diagonal(cx, instr' lib/hlo-eval/src/ops/mod.rs 'Op::Iota(a)'
 insert '/// `diagonal`: element' lib/hlo-eval/src/ops/data_movement.rs '/// `slice` (semantics'
 
 cat > added.hlo <<'HLO'
