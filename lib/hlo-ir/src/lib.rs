@@ -76,3 +76,12 @@ pub use types::padded::{HostLayout, HostLayoutError, PaddingValue};
 pub use types::reshape::{ReshapedSize, reshape_groups, reshaped_sizes};
 pub use types::shape::{ArrayShape, Dims, Shape, ShapePool, Shapes, unravel};
 pub use types::{accumulation, laid_out, narrow};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::diag::excerpt::printable;
+    pub use crate::module::uses::{MAX_LINEAR_SEARCH_LENGTH, OperandPlaces, Users};
+    pub use crate::print::float::Decimal;
+    pub use crate::types::reuse::{MAX_CACHED_ARRAYS, MAX_CACHED_BYTES, MIN_REUSED_BYTES, Words};
+}

@@ -350,21 +350,3 @@ pub(super) fn index(d: i64) -> usize {
 fn same_width(from: &ArrayShape, to: &ArrayShape) -> bool {
     from.element_type.bit_width() == to.element_type.bit_width()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ElementType;
-    use crate::attr::AllToAllAttrs;
-
-    #[test]
-    fn devices_exchange_parts_along_the_split_dimension() {
-        let shape = Shape::array(ElementType::F32, [4, 3]);
-        let attrs = AllToAllAttrs { dimensions: [0].into_iter().collect(), ..AllToAllAttrs::default() };
-        let op = Op::AllToAll(Box::new(attrs));
-        assert_eq!(
-            access(&op, 0, &[&shape], &shape),
-            Access::Axes([Axis::Any, same(1)].into_iter().collect())
-        );
-    }
-}

@@ -32,8 +32,6 @@ pub mod lattice;
 mod level;
 mod nest;
 mod repetition;
-#[cfg(test)]
-mod tests;
 mod text;
 mod walk;
 

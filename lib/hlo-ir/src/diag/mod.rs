@@ -4,7 +4,7 @@
 //! Messages may quote any part of the text, so this module shortens them.
 
 mod code;
-mod excerpt;
+pub(crate) mod excerpt;
 mod part;
 pub(crate) mod shorten;
 pub(crate) mod span;

@@ -140,31 +140,3 @@ impl Module {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_short_forms() {
-        assert_eq!(Opcode::from_short_form("add-start"), Some((Opcode::AsyncStart, Opcode::Add)));
-        assert_eq!(
-            Opcode::from_short_form("dynamic-slice-update"),
-            Some((Opcode::AsyncUpdate, Opcode::DynamicSlice))
-        );
-        assert_eq!(Opcode::from_short_form("copy-start"), None);
-        assert_eq!(Opcode::from_short_form("constant-done"), None);
-        assert_eq!(Opcode::from_short_form("start"), None);
-        assert_eq!(Opcode::AsyncUpdate.short_form_suffix(), Some("-update"));
-        assert_eq!(Opcode::Add.short_form_suffix(), None);
-    }
-
-    #[test]
-    fn a_short_form_is_not_the_name_of_an_opcode() {
-        for &opcode in Opcode::ALL {
-            let taken = |suffix: &str| Opcode::from_name(&format!("{opcode}{suffix}")).is_some();
-            let any = SUFFIXES.iter().any(|&(_, suffix)| taken(suffix));
-            assert!(!(any && opcode.has_short_form()), "{opcode}");
-        }
-    }
-}

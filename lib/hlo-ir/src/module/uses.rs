@@ -5,11 +5,11 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// Maximum length of a list that is searched linearly. Longer lists get an index at the first search.
-const MAX_LINEAR_SEARCH_LENGTH: usize = 32;
+pub const MAX_LINEAR_SEARCH_LENGTH: usize = 32;
 
 /// The users of a value, without duplicates.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Users {
+pub struct Users {
     list: SmallVec<[InstrId; 2]>,
     /// The position of each user.
     places: Option<Box<UserPlaces>>,
@@ -19,12 +19,13 @@ pub(crate) struct Users {
 struct UserPlaces(HashMap<InstrId, usize>);
 
 impl Users {
-    pub(crate) fn as_slice(&self) -> &[InstrId] {
+    /// Returns the users.
+    pub fn as_slice(&self) -> &[InstrId] {
         &self.list
     }
 
     /// Adds a user, unless it is in the list.
-    pub(crate) fn add(&mut self, user: InstrId) {
+    pub fn add(&mut self, user: InstrId) {
         // The operands of one instruction are often added consecutively.
         if self.list.last() == Some(&user) || self.place(user).is_some() {
             return;
@@ -33,7 +34,7 @@ impl Users {
     }
 
     /// Adds a user that is not in the list.
-    pub(crate) fn add_new(&mut self, user: InstrId) {
+    pub fn add_new(&mut self, user: InstrId) {
         if let Some(places) = &mut self.places {
             places.0.insert(user, self.list.len());
         }
@@ -42,7 +43,7 @@ impl Users {
 
     /// Removes a user, if it is in the list. In a short list the order is kept; in a long list the last user
     /// moves to its position.
-    pub(crate) fn remove(&mut self, user: InstrId) {
+    pub fn remove(&mut self, user: InstrId) {
         let Some(place) = self.place(user) else { return };
         match &mut self.places {
             Some(places) => {
@@ -70,7 +71,7 @@ impl Users {
 
 /// The positions of operands, for instructions with so many operands that a linear search is slow.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OperandPlaces(HashMap<InstrId, Places>);
+pub struct OperandPlaces(HashMap<InstrId, Places>);
 
 /// The positions of each value in one operand list.
 type Places = HashMap<InstrId, SmallVec<[usize; 1]>>;
@@ -90,7 +91,7 @@ impl OperandPlaces {
     }
 
     /// Replaces all occurrences of `old` by `new`. Returns whether there were any.
-    pub(crate) fn replace_all(
+    pub fn replace_all(
         &mut self,
         user: InstrId,
         operands: &mut [InstrId],
@@ -114,7 +115,7 @@ impl OperandPlaces {
     }
 
     /// Replaces one operand by `new`. Returns whether the old operand is still in the list.
-    pub(crate) fn replace_one(
+    pub fn replace_one(
         &mut self,
         user: InstrId,
         operands: &mut [InstrId],
@@ -138,55 +139,7 @@ impl OperandPlaces {
     }
 
     /// Discards the positions of an instruction whose operands change.
-    pub(crate) fn forget(&mut self, user: InstrId) {
+    pub fn forget(&mut self, user: InstrId) {
         self.0.remove(&user);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MAX_LINEAR_SEARCH_LENGTH, OperandPlaces, Users};
-    use crate::InstrId;
-
-    #[test]
-    fn users_are_there_once_in_short_and_long_lists() {
-        for count in [3, MAX_LINEAR_SEARCH_LENGTH, MAX_LINEAR_SEARCH_LENGTH + 1, 4 * MAX_LINEAR_SEARCH_LENGTH]
-        {
-            let mut users = Users::default();
-            for n in (0..count).chain(0..count) {
-                users.add(InstrId::new(n));
-            }
-            assert_eq!(users.as_slice().len(), count);
-            for n in (0..count).step_by(2).chain([count + 7]) {
-                users.remove(InstrId::new(n));
-            }
-            users.add(InstrId::new(0));
-            users.remove(InstrId::new(1));
-            let mut left: Vec<usize> = users.as_slice().iter().map(|u| u.index()).collect();
-            left.sort_unstable();
-            let expected: Vec<usize> = (0..count).filter(|n| *n == 0 || (n % 2 == 1 && *n != 1)).collect();
-            assert_eq!(left, expected);
-        }
-    }
-
-    #[test]
-    fn operands_are_replaced_in_short_and_long_lists() {
-        for count in [3, MAX_LINEAR_SEARCH_LENGTH + 1, 4 * MAX_LINEAR_SEARCH_LENGTH] {
-            let id = InstrId::new;
-            let mut places = OperandPlaces::default();
-            let mut operands: Vec<InstrId> = (0..count).map(|n| id(n % 3)).collect();
-            let mut plain = operands.clone();
-            let user = id(1000);
-            for (old, new) in [(0, 7), (1, 7), (9, 8), (7, 2)] {
-                places.replace_all(user, &mut operands, id(old), id(new));
-                plain.iter_mut().filter(|o| **o == id(old)).for_each(|o| *o = id(new));
-                assert_eq!(operands, plain);
-            }
-            for (n, new) in [(0, 2), (0, 5), (1, 5), (1, 5), (0, 6)] {
-                let old = std::mem::replace(&mut plain[n], id(new));
-                assert_eq!(places.replace_one(user, &mut operands, n, id(new)), plain.contains(&old));
-                assert_eq!(operands, plain);
-            }
-        }
     }
 }

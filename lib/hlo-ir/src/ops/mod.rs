@@ -25,8 +25,6 @@ mod random;
 mod reduction;
 mod scan;
 mod structural;
-#[cfg(test)]
-mod tests;
 mod violation;
 mod window;
 

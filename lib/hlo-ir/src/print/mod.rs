@@ -7,7 +7,7 @@
 pub(crate) mod asynchronous;
 mod attributes;
 mod computation;
-mod float;
+pub(crate) mod float;
 mod identity;
 mod literal;
 mod module;

@@ -14,16 +14,3 @@ pub fn human_bytes(bytes: u64) -> String {
     }
     format!("{value:.1} {}", UNITS[unit])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_in_units() {
-        assert_eq!(human_bytes(17), "17 bytes");
-        assert_eq!(human_bytes(1536), "1.5 KiB");
-        assert_eq!(human_bytes(1 << 50), "1.0 PiB");
-        assert_eq!(human_bytes(u64::MAX), "16.0 EiB");
-    }
-}

@@ -18,5 +18,5 @@ pub(crate) mod packing;
 pub(crate) mod padded;
 pub(crate) mod precision;
 pub(crate) mod reshape;
-mod reuse;
+pub(crate) mod reuse;
 pub(crate) mod shape;

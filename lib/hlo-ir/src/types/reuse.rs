@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// Minimum size in bytes of arrays that are reused here. The allocator reuses smaller ones itself.
-const MIN_REUSED_BYTES: usize = 1 << 16;
+pub const MIN_REUSED_BYTES: usize = 1 << 16;
 
 /// Maximum number of bytes kept for reuse.
-const MAX_CACHED_BYTES: usize = 1 << 27;
+pub const MAX_CACHED_BYTES: usize = 1 << 27;
 
 /// Maximum number of arrays kept for reuse.
-const MAX_CACHED_ARRAYS: usize = 256;
+pub const MAX_CACHED_ARRAYS: usize = 256;
 
 /// Words that are kept for reuse when they are dropped.
 #[derive(Default)]
-pub(super) struct Words(pub(super) Vec<u128>);
+pub struct Words(pub Vec<u128>);
 
 /// The arrays kept for reuse, the oldest first.
 struct ArrayCache {
@@ -29,7 +29,7 @@ static ARRAY_CACHE: Mutex<ArrayCache> = Mutex::new(ArrayCache { arrays: VecDeque
 impl Words {
     /// Returns `count` words of a dropped array with unspecified contents; `None` if there is no array of
     /// this size.
-    pub(super) fn take_cached(count: usize) -> Option<Self> {
+    pub fn take_cached(count: usize) -> Option<Self> {
         let bytes = count.checked_mul(size_of::<u128>()).filter(|&bytes| bytes >= MIN_REUSED_BYTES)?;
         let mut waiting = ARRAY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         // The most recently used array may still be in the caches.
@@ -57,42 +57,5 @@ impl Drop for Words {
         }
         // The memory is freed after the lock is released.
         drop(waiting);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The tests use the same global state, so they run one at a time.
-    static TEST_LOCK: Mutex<()> = Mutex::new(());
-
-    #[test]
-    fn what_was_dropped_is_used_again() {
-        let _alone = TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = 3 * MIN_REUSED_BYTES / size_of::<u128>() + 1;
-        assert!(Words::take_cached(count).is_none());
-        let words = Words(vec![7; count]);
-        let address = words.0.as_ptr();
-        drop(words);
-        let again = Words::take_cached(count).expect("the same memory");
-        assert_eq!((again.0.as_ptr(), again.0[count - 1]), (address, 7));
-        assert!(Words::take_cached(count).is_none());
-    }
-
-    #[test]
-    fn no_more_waits_than_is_said() {
-        let _alone = TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = MIN_REUSED_BYTES / size_of::<u128>() + 3;
-        let words: Vec<Words> = (0..MAX_CACHED_ARRAYS + 10).map(|_| Words(vec![1; count])).collect();
-        drop(words);
-        let waiting = ARRAY_CACHE.lock().expect("no test fails with it");
-        assert!(waiting.arrays.len() <= MAX_CACHED_ARRAYS && waiting.bytes <= MAX_CACHED_BYTES);
-    }
-
-    #[test]
-    fn small_arrays_are_freed() {
-        drop(Words(vec![1; 5]));
-        assert!(Words::take_cached(5).is_none());
     }
 }

@@ -381,6 +381,3 @@ fn predecessors(module: &Module, i: InstrId) -> impl Iterator<Item = InstrId> + 
     let control = module[i].control_predecessors();
     module[i].operands.iter().chain(control).copied()
 }
-
-#[cfg(test)]
-mod tests;

@@ -19,10 +19,7 @@ fn the_tables_of_the_text_page_are_current() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &expected).unwrap();
     } else {
-        assert!(
-            found == expected,
-            "docs/hlo-text.md is out of date: BLESS=1 cargo test -p hlo-ir --test docs"
-        );
+        assert!(found == expected, "docs/hlo-text.md is out of date: BLESS=1 cargo test -p hlo-ir docs::");
     }
 }
 

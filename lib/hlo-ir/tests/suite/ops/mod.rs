@@ -12,12 +12,11 @@ mod linear_algebra;
 mod reduction;
 mod robustness;
 
-use super::{Context, Signatures, Violation, infer_shape};
-use crate::attr::{AttrContext, AttrError, AttrReader, Resolver};
-use crate::diag::Code;
-use crate::rules::code;
-use crate::{ArrayShape, ComputationId, ElementType, Layout, Module, Op, Opcode, Shape};
-use crate::{Literal, Span};
+use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Resolver};
+use hlo_ir::diag::Code;
+use hlo_ir::ops::{ShapeError, checked_shape, infer_shape};
+use hlo_ir::rules::code;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, Layout, Literal, Module, Op, Opcode, Shape, Span};
 
 /// The computations that rows can call: the name, the shapes of the parameters, and the shape of the root.
 const COMPUTATIONS: &[(&str, &str, &str)] = &[
@@ -171,34 +170,23 @@ impl Row {
         self.operands.iter().collect()
     }
 
-    /// Checks the row with the verifier. If the row has no declared shape, checks it with shape inference.
-    fn check(&self) -> Result<(), Violation> {
-        match &self.written {
-            Some(w) => check(&self.module, &self.op, &self.operands(), w),
-            None => infer_strictly(&self.module, &self.op, &self.operands()).map(drop),
-        }
+    /// Checks the row, and its declared shape if it has one.
+    fn check(&self) -> Result<(), ShapeError> {
+        check(&self.module, &self.op, &self.operands(), self.written.as_ref()).map(drop)
     }
 }
 
-/// Infers the shape of an instruction. Any violation is an error.
-fn infer_strictly(m: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, Violation> {
-    let signatures = Signatures::default();
-    let cx = Context::new(m, &signatures, op.opcode(), operands, None);
-    let shape = cx.check_operands().and_then(|()| super::rule(&cx, op));
-    first(cx.violations(Ok(()))).and(shape)
+/// Returns the inferred shape of an instruction or its first violation.
+fn check(
+    m: &Module,
+    op: &Op,
+    operands: &[&Shape],
+    written: Option<&Shape>,
+) -> Result<Option<Shape>, ShapeError> {
+    checked_shape(m, op, operands, written).map_err(|violations| violations[0].clone())
 }
 
-/// Returns the first violation that the verifier reports for an instruction.
-fn check(m: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
-    first(super::check(m, &Signatures::default(), op, operands, written))
-}
-
-fn first(violations: Vec<Violation>) -> Result<(), Violation> {
-    violations.into_iter().next().map_or(Ok(()), Err)
-}
-
-/// Checks that the verifier accepts each row, and that the inferred shape, formatted with `{:#}`, is the
-/// second text.
+/// Checks that each row is accepted, and that the inferred shape, formatted with `{:#}`, is the second text.
 fn infers(rows: &[(&str, &str)]) {
     for (text, expected) in rows {
         let mut row = Row::read(text);
@@ -213,8 +201,7 @@ fn infers(rows: &[(&str, &str)]) {
     }
 }
 
-/// Checks that the verifier accepts each row. The rows declare their shapes, because inference cannot
-/// determine them.
+/// Checks that each row is accepted. The rows declare their shapes, because inference cannot determine them.
 fn accepts(rows: &[&str]) {
     for text in rows {
         let row = Row::read(text);
@@ -223,7 +210,7 @@ fn accepts(rows: &[&str]) {
     }
 }
 
-/// Checks that the verifier rejects each row with the given code, and that the message contains the given
+/// Checks that each row is rejected with the given code, and that the message contains the given
 /// text.
 fn refuses(rows: &[(&str, Code, &str)]) {
     for (text, code, message) in rows {

@@ -172,11 +172,11 @@ fn assignments() {
 #[test]
 fn accesses_of_other_numbers() {
     let mut row = Row::read("f32[2] contraction(f32[2], f32[2]), access={(d0) += (d0) * (d0)}");
-    if let crate::Op::Contraction(a) = &mut row.op {
+    if let hlo_ir::Op::Contraction(a) = &mut row.op {
         a.access.operands.pop();
     }
     assert_eq!(row.check().map_err(|v| v.code), Err(code::CONTRACTION_OPERANDS));
-    if let crate::Op::Contraction(a) = &mut row.op {
+    if let hlo_ir::Op::Contraction(a) = &mut row.op {
         a.access.operands.push(a.access.output.clone());
         a.access.indices = 2;
     }

@@ -1,8 +1,10 @@
 //! Tests of nests against enumeration, and of reading and printing contractions.
 
-use super::*;
-use crate::attr::{AttrContext, AttrError, AttrReader, AttrValue, Resolver};
-use crate::{ComputationId, ElementType, Literal, Span};
+mod lattice;
+
+use hlo_ir::attr::{AttrContext, AttrError, AttrReader, AttrValue, Resolver};
+use hlo_ir::contraction::{Affine, Contraction, Interval, Nest, NestError, Repetition, Strip};
+use hlo_ir::{ComputationId, ElementType, Literal, Shape, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 struct NoNames;

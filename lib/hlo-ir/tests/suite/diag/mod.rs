@@ -1,0 +1,5 @@
+//! Tests of diagnostics.
+
+mod excerpt;
+mod part;
+mod shorten;

@@ -1,0 +1,4 @@
+//! Tests of what the execution of a module needs.
+
+mod devices;
+mod host;

@@ -1,0 +1,5 @@
+//! Tests of modules.
+
+mod asynchronous;
+mod names;
+mod uses;

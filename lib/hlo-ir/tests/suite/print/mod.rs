@@ -1,0 +1,4 @@
+//! Tests of the printer.
+
+mod float;
+mod identity;
