@@ -222,23 +222,3 @@ fn parts(list: &str) -> Vec<(usize, &str)> {
     out.retain(|(_, part)| !part.trim().is_empty());
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directive_is_of_the_function_below() {
-        let text =
-            "# tile: A: f32[2,3]{1,0},\n#tile: s = 2\ndef f(A, s):\n  return A\n\ndef g(B):\n  return B\n";
-        let file = crate::parse(text).unwrap();
-        let all = Directive::all(text, &file).unwrap();
-        assert_eq!(all.len(), 1);
-        assert_eq!(all[0].function, "f");
-        assert_eq!(all[0].arguments.len(), 2);
-        assert_eq!(all[0].arguments[1], Argument::integer(2).named("s"));
-        let wrong = "# tile: A: f32[2,x]\ndef f(A):\n  return A\n";
-        let d = Directive::all(wrong, &crate::parse(wrong).unwrap()).unwrap_err();
-        assert_eq!(&wrong[d.labels[0].span.range()], "x");
-    }
-}

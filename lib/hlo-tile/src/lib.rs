@@ -49,6 +49,16 @@ pub use hlo_tile_syntax::{ast, is_name, parse, rules};
 pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};
 
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::evaluate::einsum::Formula;
+    pub use crate::library::TEXTS;
+    pub use crate::poly::{Poly, Rational};
+    pub use crate::scope::check as check_imports;
+    pub use crate::types::{Kind, promoted};
+}
+
 /// The examples of docs/tile.md.
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/tile.md")]

@@ -7,14 +7,15 @@ use std::sync::LazyLock;
 /// The module whose functions files can import.
 pub const MODULE: &str = "nn";
 
-/// Lists the files: the source name of their instructions, and the text.
+/// Lists the files of these names.
 macro_rules! texts {
     ($($name:literal),*) => {
         &[$((concat!("nn/", $name, ".tile"), include_str!(concat!("../library/", $name, ".tile")))),*]
     };
 }
 
-const TEXTS: &[(&str, &str)] = texts![
+/// The files: the source name of their instructions, and the text.
+pub const TEXTS: &[(&str, &str)] = texts![
     "activation",
     "array",
     "attention",
@@ -96,35 +97,4 @@ pub fn functions() -> impl Iterator<Item = LibraryFunction> {
 /// Whether a name is that of a function that only the library calls.
 pub(crate) fn is_private(name: &str) -> bool {
     name.starts_with('_')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evaluate::builtin_names;
-
-    #[test]
-    fn files_are_tile() {
-        for (name, text) in TEXTS {
-            let file = parse(text).unwrap_or_else(|d| panic!("{name}: {d:?}"));
-            crate::scope::check(&file, true).unwrap_or_else(|d| panic!("{name}: {d:?}"));
-            assert!(text.lines().count() <= 800, "{name} is too long");
-        }
-    }
-
-    #[test]
-    fn functions_are_documented_and_hide_none_of_tiles() {
-        let mut names = Vec::new();
-        for f in functions() {
-            let name = f.function.name.text.as_str();
-            assert!(f.documentation().contains('.'), "{name} does not say what it does");
-            assert!(!builtin_names().any(|b| b == name), "{name} hides a function of Tile");
-            names.push(name);
-        }
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count, "two functions have one name");
-        assert!(count > 50);
-    }
 }

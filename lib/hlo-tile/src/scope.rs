@@ -136,7 +136,7 @@ pub(crate) fn of_module(name: &Name) -> Result<FunctionId, Diag> {
 ///
 /// # Errors
 /// Returns an error for the first missing function.
-pub(crate) fn check(file: &File, is_library: bool) -> Result<(), Diag> {
+pub fn check(file: &File, is_library: bool) -> Result<(), Diag> {
     for import in of_library(file) {
         let Imported::Functions(all) = &import.what else { continue };
         if let Some((name, _)) = all.iter().find(|(n, _)| find(&n.text, is_library).is_none()) {

@@ -53,7 +53,7 @@ pub(crate) fn is_known(element_type: ElementType) -> bool {
 
 /// An operand as far as its type is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A tensor of the given type.
     Tensor(ElementType),
     /// An integer or a dimension. Its type is that of the tensor operand.
@@ -65,7 +65,7 @@ pub(crate) enum Kind {
 }
 
 /// Returns the type that an operation on these operands works in.
-pub(crate) fn promoted(kinds: &[Kind]) -> ElementType {
+pub fn promoted(kinds: &[Kind]) -> ElementType {
     let rank = |t: &ElementType| ORDER.iter().position(|o| o == t);
     let tensors = kinds.iter().filter_map(|k| match k {
         Kind::Tensor(t) => Some(*t),
@@ -80,30 +80,5 @@ pub(crate) fn promoted(kinds: &[Kind]) -> ElementType {
         Some(t) => t,
         None if has(Kind::Float) => ElementType::F32,
         None => ElementType::S32,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ElementType::{F16, F32, F64, Pred, S8, S32, S64, U8};
-    use Kind::{Float, Integer, Tensor, Truth};
-
-    #[test]
-    fn the_stronger_type_wins() {
-        for (kinds, expected) in [
-            (&[Tensor(S64), Tensor(F16)][..], F16),
-            (&[Tensor(S8), Tensor(U8)], U8),
-            (&[Tensor(U8), Tensor(S8)], U8),
-            (&[Tensor(F64), Float], F64),
-            (&[Tensor(S32), Float], F32),
-            (&[Tensor(S8), Integer], S8),
-            (&[Tensor(Pred), Integer], S32),
-            (&[Tensor(Pred), Truth], Pred),
-            (&[Integer, Float], F32),
-            (&[Integer], S32),
-        ] {
-            assert_eq!(promoted(kinds), expected, "{kinds:?}");
-        }
     }
 }

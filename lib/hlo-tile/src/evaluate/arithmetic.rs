@@ -360,22 +360,3 @@ fn bad_constraint(span: Span, message: impl Into<String>) -> Diag {
         )
         .note("`k <= i` is `i - k < N`, where N is a bound that `i - k` never reaches")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn division_is_pythons() {
-        // Computed with CPython.
-        for (a, b, quotient, remainder) in
-            [(7, 2, 3, 1), (-7, 2, -4, 1), (7, -2, -4, -1), (-7, -2, 3, -1), (6, -3, -2, 0)]
-        {
-            let Some(Value::Integer(q)) = integers(Binary::FloorDivide, a, b) else { panic!("{a} // {b}") };
-            let Some(Value::Integer(r)) = integers(Binary::Modulo, a, b) else { panic!("{a} % {b}") };
-            assert_eq!((q, r), (quotient, remainder), "{a}, {b}");
-        }
-        assert!(integers(Binary::FloorDivide, i64::MIN, -1).is_none());
-        assert!(integers(Binary::ShiftLeft, 1, 63).is_none());
-    }
-}

@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 
 /// `ij,jk->ik`.
 #[derive(Debug, PartialEq, Eq)]
-struct Formula {
+pub struct Formula {
     /// The letters of the dimensions of each tensor.
-    operands: Vec<Vec<char>>,
+    pub operands: Vec<Vec<char>>,
     /// The letters of the dimensions of the result.
-    result: Vec<char>,
+    pub result: Vec<char>,
 }
 
 impl Formula {
@@ -31,7 +31,7 @@ impl Formula {
     ///
     /// # Errors
     /// Returns a message that describes the error in the formula.
-    fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let letters = |part: &str| -> Result<Vec<char>, String> {
             let all = part.chars().filter(|c| *c != ' ');
             all.map(|c| {
@@ -66,7 +66,7 @@ impl Formula {
 
     /// Returns the letters to keep after multiplying by tensor number `next`: those in the result or in later
     /// tensors.
-    fn kept(&self, before: &[char], next: usize) -> Vec<char> {
+    pub fn kept(&self, before: &[char], next: usize) -> Vec<char> {
         if next + 1 == self.operands.len() {
             return self.result.clone();
         }
@@ -204,33 +204,5 @@ impl<'b> Evaluator<'b, '_> {
         let (made, warnings) = contract(self.builder, contraction, &self.indices)?;
         self.warnings.extend(warnings);
         Ok(made)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formulas_are_numpys() {
-        let formula = Formula::parse("bij, jk").unwrap();
-        assert_eq!(formula.operands, [vec!['b', 'i', 'j'], vec!['j', 'k']]);
-        assert_eq!(formula.result, ['b', 'i', 'k']);
-        assert_eq!(Formula::parse("ba").unwrap().result, ['a', 'b']);
-        assert_eq!(Formula::parse("ij->").unwrap().result, []);
-        for (text, message) in [
-            ("i.j->i", "a letter is expected for each dimension, found `.`"),
-            ("ij->ik", "`k` is in the result and in no tensor"),
-            ("ij->ii", "`i` is twice in the result"),
-        ] {
-            assert_eq!(Formula::parse(text).unwrap_err(), message);
-        }
-    }
-
-    #[test]
-    fn what_is_not_needed_is_summed_over_early() {
-        let formula = Formula::parse("ij,jk,kl->il").unwrap();
-        assert_eq!(formula.kept(&['i', 'j'], 1), ['i', 'k']);
-        assert_eq!(formula.kept(&['i', 'k'], 2), ['i', 'l']);
     }
 }

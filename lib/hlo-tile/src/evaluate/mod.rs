@@ -5,7 +5,7 @@ mod arithmetic;
 mod builtins;
 mod calls;
 mod dims;
-mod einsum;
+pub(crate) mod einsum;
 mod expression;
 mod lens;
 mod lists;

@@ -18,7 +18,7 @@ fn blocks(text: &str) -> Vec<(&str, String)> {
 
 #[test]
 fn programs_have_the_values_that_follow() {
-    let text = include_str!("../../../docs/tile.md");
+    let text = include_str!("../../../../docs/tile.md");
     let blocks = blocks(text);
     let mut count = 0;
     for pair in blocks.windows(2) {

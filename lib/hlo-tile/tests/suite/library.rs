@@ -1,9 +1,8 @@
-//! Tests the library: its documentation page, and imports.
+//! Tests the library: its files, its documentation page, and imports.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::{ElementType, Literal};
-use hlo_tile::rules;
-use hlo_tile::{Argument, Specialized, Tile, library};
+use hlo_tile::{Argument, Specialized, Tile, builtin_names, internals, library, rules};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -12,7 +11,7 @@ fn page() -> String {
     let mut out = String::from(
         "# The library of Tile\n\nThis library contains functions for neural networks, written in Tile (`lib/hlo-tile/library`). Import them with \
          `from nn import softmax,\nconv_2d as conv` or `from nn import *`. You can also write `import nn` and call `nn.softmax(X)` \
-         (`docs/tile.md`).\n\nThis page is generated from the library. `BLESS=1 cargo test -p hlo-tile --test library` updates it.\n",
+         (`docs/tile.md`).\n\nThis page is generated from the library. `BLESS=1 cargo test -p hlo-tile library::` updates it.\n",
     );
     let mut file = "";
     for f in library::functions() {
@@ -43,7 +42,7 @@ fn the_page_of_the_library_is_current() {
         std::fs::write(&path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    let how = "BLESS=1 cargo test -p hlo-tile --test library";
+    let how = "BLESS=1 cargo test -p hlo-tile library::";
     assert!(found == expected, "docs/tile-library.md is out of date: {how}");
 }
 
@@ -233,4 +232,29 @@ fn einsum_says_what_is_wrong() {
     ] {
         assert_eq!(wrong(&format!("def f(X):\n  return {call}\n")).code, Some(rule), "{call}");
     }
+}
+
+#[test]
+fn files_are_tile() {
+    for (name, text) in internals::TEXTS {
+        let file = hlo_tile::parse(text).unwrap_or_else(|d| panic!("{name}: {d:?}"));
+        internals::check_imports(&file, true).unwrap_or_else(|d| panic!("{name}: {d:?}"));
+        assert!(text.lines().count() <= 800, "{name} is too long");
+    }
+}
+
+#[test]
+fn functions_are_documented_and_hide_none_of_tiles() {
+    let mut names = Vec::new();
+    for f in library::functions() {
+        let name = f.function.name.text.as_str();
+        assert!(f.documentation().contains('.'), "{name} does not say what it does");
+        assert!(!builtin_names().any(|b| b == name), "{name} hides a function of Tile");
+        names.push(name);
+    }
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "two functions have one name");
+    assert!(count > 50);
 }
