@@ -44,7 +44,7 @@ pub(crate) use violation::{Place, Rule, Violation};
 /// The error of an instruction whose shape cannot be inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeError {
-    /// The code of the violated rule, from the table [`crate::rules`].
+    /// The code of the violated rule, from the table [`rules`](mod@crate::rules).
     pub code: Code,
     /// The expected and the found value, in words.
     pub message: String,

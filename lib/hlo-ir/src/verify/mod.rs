@@ -1,6 +1,6 @@
 //! The verifier: reports every violation of the rules in a module.
 //!
-//! Every rule has a code and an entry in the table [`crate::rules`]. If the verifier finds no violation,
+//! Every rule has a code and an entry in the table [`rules`](mod@crate::rules). If the verifier finds no violation,
 //! later stages succeed or return an error of their own. This module contains the rules about instructions
 //! and computations in relation to each other and to the header. The rules of each opcode for operands,
 //! attributes and the declared shape are in [`crate::ops`].
