@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::registry::Target;
+use crate::target::Target;
 use crate::{Attribute, Attributes, Call, CallSite};
 use hlo_ir::print::write_value;
 use hlo_ir::{ElementType, FloatFormat, Literal, Number};

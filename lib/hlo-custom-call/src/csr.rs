@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_complex::Complex;
 
 use crate::plan::Function;
-use crate::registry::Target;
+use crate::target::Target;
 use crate::{ArrayType, Call, CallElement, CallSite, ValueType};
 use hlo_runtime_core::{Error, Shared};
 

@@ -48,6 +48,7 @@ mod plan;
 mod python_callbacks;
 mod registry;
 mod site;
+mod target;
 mod top_k;
 mod trace;
 
@@ -57,6 +58,7 @@ pub use hlo_runtime_core::Error;
 pub use instruction::{operand_shape, site};
 pub use plan::{Function, PlannedCall, PlannedCalls};
 pub use python_callbacks::CALLBACKS;
-pub use registry::{Registry, Target, Targets};
+pub use registry::Registry;
 pub use site::{ApiVersion, ArrayType, CallSite, ValueType};
+pub use target::{Target, Targets};
 pub use trace::{TRACE, Tracer};

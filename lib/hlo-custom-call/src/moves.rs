@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::registry::Target;
+use crate::target::Target;
 use crate::{ArrayType, CallSite, ValueType};
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_runtime_core::Error;

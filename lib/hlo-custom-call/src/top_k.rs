@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::registry::Target;
+use crate::target::Target;
 use crate::{ArrayType, Call, CallSite, ValueType};
 use hlo_runtime_core::Error;
 use hlo_runtime_core::{ElementCode, Number};

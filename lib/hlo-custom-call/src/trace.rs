@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::registry::Target;
+use crate::target::Target;
 use crate::{Call, ValueType};
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
