@@ -5,8 +5,7 @@
 use num_traits::Float;
 
 use super::householder::length;
-use super::schur::exact;
-use super::times;
+use super::numbers::{exact, times};
 use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The permutation and scaling applied to a matrix.

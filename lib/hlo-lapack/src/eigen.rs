@@ -10,7 +10,7 @@ use num_complex::Complex;
 use super::driver::{Data, vector};
 use super::eigenvectors;
 use super::householder::length;
-use super::{largest, not_a_number, scale, times};
+use super::numbers::{largest, not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};

@@ -9,8 +9,8 @@ use num_traits::Float;
 use super::balance::Balance;
 use super::driver::converted;
 use super::householder::length;
-use super::schur::{apply_rotation, exact, largest_size, pairs, quotient, schur};
-use super::times;
+use super::numbers::{exact, times};
+use super::schur::{apply_rotation, largest_size, pairs, quotient, schur};
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
 

@@ -49,6 +49,7 @@ mod eigen;
 mod eigenvectors;
 mod factor;
 mod householder;
+mod numbers;
 mod reflectors;
 mod schur;
 mod svd;
@@ -64,8 +65,7 @@ use driver::{Data, elements, vector};
 use hlo_custom_call::Function;
 use hlo_custom_call::lapack::{Plan, Routine, Routines};
 use hlo_ir::ElementType;
-use hlo_runtime::linalg::{Matrix, Scalar};
-use hlo_runtime::{Error, Number};
+use hlo_runtime::Error;
 
 /// LAPACK's routines as targets of custom calls.
 pub const LAPACK: Routines = Routines(function);
@@ -180,42 +180,4 @@ fn compute<T: Rounded>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T
             eigen::geev(a, wanted("compute_left")?, wanted("compute_right")?)?
         }
     })
-}
-
-/// Returns a matrix of NaN, which is used if there is no result.
-fn not_a_number<T: Scalar>(rows: usize, columns: usize) -> Result<Matrix<T>, Error> {
-    let mut matrix = Matrix::zeros(rows, columns)?;
-    let nan = <T::Part as num_traits::Float>::nan();
-    matrix.fill(T::new(nan, nan));
-    Ok(matrix)
-}
-
-/// Divides a matrix by a power of two if its largest element is far from 1, so that the largest element
-/// becomes close to 1. Otherwise squares might underflow or overflow, and faer's bounds for negligible
-/// elements do not depend on the matrix. Returns the divisor.
-fn scale<T: Scalar>(a: &mut Matrix<T>) -> T::Part {
-    use num_traits::{Float, NumCast};
-    let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
-    let most = a.values().iter().fold(zero, |most, z| Float::max(most, z.size()));
-    let far = <T::Part as NumCast>::from(1024.0).unwrap_or(one);
-    if most == zero || !Float::is_finite(most) || (most >= one / far && most <= far) {
-        return one;
-    }
-    let divisor = Float::exp2(Float::floor(Float::log2(most)));
-    a.values_mut().iter_mut().for_each(|z| *z = T::new(z.re() / divisor, z.im() / divisor));
-    divisor
-}
-
-/// Returns the product with a real number.
-fn times<T: Scalar>(z: T, factor: T::Part) -> T {
-    T::new(z.re() * factor, z.im() * factor)
-}
-
-/// Returns the element of the largest absolute value. If several elements are within a thousandth of the
-/// largest, returns the first of them, so that rounding does not decide between equal elements.
-fn largest<T: Scalar>(values: &[T]) -> Option<T> {
-    let zero = <T::Part as Number>::ZERO;
-    let most = values.iter().map(|z| z.modulus()).fold(zero, num_traits::Float::max);
-    let near = <T::Part as num_traits::NumCast>::from(0.999).map_or(most, |nearly| most * nearly);
-    values.iter().copied().find(|z| z.modulus() >= near)
 }

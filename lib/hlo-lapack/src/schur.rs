@@ -11,7 +11,7 @@ use num_traits::Float;
 use super::balance::Balance;
 use super::driver::{Data, converted, vector};
 use super::householder::{gehrd, orgqr};
-use super::{not_a_number, scale, times};
+use super::numbers::{exact, not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -207,9 +207,4 @@ pub(crate) fn apply_rotation<T: Scalar>(
             (*x, *y) = (c * *x + s.conj() * *y, c * *y - s * *x);
         }
     }
-}
-
-/// Converts a number that is exact in every precision.
-pub(crate) fn exact<P: Float>(value: f64) -> P {
-    <P as num_traits::NumCast>::from(value).unwrap_or_else(P::nan)
 }

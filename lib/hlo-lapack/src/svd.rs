@@ -5,7 +5,7 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Par, diag::DiagMut};
 
 use super::driver::{Data, vector};
-use super::{largest, not_a_number, scale};
+use super::numbers::{largest, not_a_number, scale};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 

@@ -4,9 +4,10 @@ use num_traits::Float;
 
 use super::{
     EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, apply_rotation, block_start,
-    columns, exact, largest_size,
+    columns, largest_size,
 };
 use crate::householder::reflector;
+use crate::numbers::exact;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
 /// The superdiagonal element of the block whose eigenvalues are the exceptional shifts, as a multiple of its

@@ -6,9 +6,10 @@ use num_traits::Float;
 
 use super::{
     EXCEPTIONAL_SHIFT_FACTOR, EXCEPTIONAL_SHIFT_PERIOD, MAX_ITERATIONS_PER_ROW, block_start, columns,
-    divided, exact, largest_size, quotient,
+    divided, largest_size, quotient,
 };
 use crate::householder::reflector;
+use crate::numbers::exact;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
