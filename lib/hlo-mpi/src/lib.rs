@@ -47,6 +47,8 @@ mod raw;
 #[cfg(feature = "mpi")]
 mod run;
 #[cfg(feature = "mpi")]
+mod start;
+#[cfg(feature = "mpi")]
 mod wire;
 #[cfg(feature = "mpi")]
 mod world;

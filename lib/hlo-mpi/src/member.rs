@@ -49,11 +49,6 @@ impl fmt::Debug for MpiMember<'_> {
     }
 }
 
-/// Returns the channel of a value's header.
-pub(crate) fn channel_of(header: &Header) -> Option<i64> {
-    (header.words[0] != 0).then_some(header.words[1] as i64)
-}
-
 /// The parts that all members of a group have handed to one member.
 struct Received<'a>(Vec<Vec<&'a [u8]>>);
 
@@ -441,7 +436,7 @@ impl Communicator for MpiMember<'_> {
                 wait.backoff.pause();
             }
             let Some((header, arrays)) = incoming.take() else { continue };
-            match channel_of(&header) {
+            match header.channel() {
                 of if of == channel => return Ok(arrays),
                 of => inbox.entry((of, from)).or_default().push_back(arrays),
             }

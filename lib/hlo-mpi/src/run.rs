@@ -8,13 +8,10 @@
 
 use crate::control::{CONTROL_TAG, Control, DONE_TAG, DeviceFailure};
 use crate::in_flight::{Backoff, Discarded, Outgoing};
-use crate::member::MpiMember;
 use crate::raw::Comm;
 use crate::wire::{Header, Kind};
 use crate::world::{MpiWorld, rank_of};
-use hlo_communicator::{
-    Address, Body, Failure, MAX_IN_FLIGHT_BYTES, Options, Table, catch_panic, listed, on_threads,
-};
+use hlo_communicator::{Address, Failure, MAX_IN_FLIGHT_BYTES, Options, Table, listed, on_threads};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -104,14 +101,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the devices of this rank, and waits for those of other ranks.
-    pub(crate) fn run(&self, body: &Body<'_>) -> Result<(), (usize, Failure)> {
+    /// Calls `run_device` for each device of this rank, on its own thread, and waits for the devices of other
+    /// ranks.
+    pub(crate) fn run(
+        &self,
+        run_device: &(dyn Fn(usize) -> Result<(), Failure> + Sync),
+    ) -> Result<(), (usize, Failure)> {
         let device = |device: usize| {
-            let outcome = {
-                let member = MpiMember::new(self, device);
-                catch_panic(|| body(&member))
-            };
-            match outcome {
+            match run_device(device) {
                 Ok(()) => self.broadcast_control(&Control::Finished(device)),
                 Err(failure) => self.fail(device, failure),
             }
@@ -340,7 +337,7 @@ impl<'a> Run<'a> {
             let message = service.discarded.swap_remove(n).1.into_bytes();
             is_new = true;
             if let Some(from) = sender {
-                let channel = crate::member::channel_of(&Header::decoded(&message)?.0);
+                let channel = Header::decoded(&message)?.0.channel();
                 *locked(&self.unreceived).entry((channel, from, to)).or_default() += 1;
             }
         }

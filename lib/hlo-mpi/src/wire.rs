@@ -46,6 +46,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// Returns the channel of a value.
+    pub(crate) fn channel(&self) -> Option<i64> {
+        (self.words[0] != 0).then_some(self.words[1] as i64)
+    }
+
     /// Returns whether the parts are sent with the header.
     pub(crate) fn is_whole(&self) -> bool {
         self.sizes.iter().fold(0u64, |a, &b| a.saturating_add(b)) <= MAX_INLINE_BYTES as u64

@@ -3,15 +3,14 @@
 use crate::control::{FLAGS_TAG, GATHER_TAG};
 use crate::in_flight::{Backoff, Discarded, Outgoing};
 use crate::raw::{self, Comm};
-use crate::run::Run;
-use hlo_communicator::{Body, Failure, Options, Table, World, listed};
+use hlo_communicator::{Failure, Table, listed};
 use mpi::Threading;
 use mpi::environment::{Universe, initialize_with_threading};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Returns the number of ranks that the program was started with, which `mpirun` and similar programs pass in
 /// the environment. Returns `None` if the process was started differently or is the only rank.
@@ -224,8 +223,18 @@ impl MpiWorld {
         self.control
     }
 
+    /// Returns whether a run has ended in a state that MPI cannot continue from.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn set_broken(&self) {
         self.is_broken.store(true, Ordering::SeqCst);
+    }
+
+    /// Records the device that failed in the last run, and whether it is on this rank.
+    pub(crate) fn set_failed(&self, failed: Option<(usize, bool)>) {
+        *locked(&self.failed) = failed;
     }
 
     pub(crate) fn set_lost(&self, device: usize, failure: &Failure) {
@@ -245,7 +254,7 @@ impl MpiWorld {
     }
 
     /// Returns the communicators of a run. All ranks create missing ones in the same order.
-    fn communicators(&self, table: &Table) -> Result<(Vec<Comm>, BTreeMap<usize, Comm>), Failure> {
+    pub(crate) fn communicators(&self, table: &Table) -> Result<(Vec<Comm>, BTreeMap<usize, Comm>), Failure> {
         let devices = table.devices();
         let most = (0..self.size).map(|rank| self.devices_of(rank, devices).len()).max().unwrap_or(0);
         let mut lanes = locked(&self.lanes);
@@ -280,29 +289,9 @@ impl MpiWorld {
     }
 }
 
-impl World for MpiWorld {
-    fn local_devices(&self, devices: usize) -> Range<usize> {
-        self.devices_of(self.rank, devices)
-    }
-
-    fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)> {
-        let local = self.local_devices(table.devices());
-        let first = local.start;
-        if self.is_broken.load(Ordering::SeqCst) {
-            let message = "the run before has ended so that MPI can't go on";
-            return Err((first, Failure::Local(message.into())));
-        }
-        *locked(&self.failed) = None;
-        let made = self.communicators(&table).map_err(|failure| (first, failure))?;
-        let outcome = Run::new(self, table, options, made).run(body);
-        *locked(&self.failed) = outcome.as_ref().err().map(|(device, _)| (*device, local.contains(device)));
-        outcome
-    }
-}
-
 impl Drop for MpiWorld {
     fn drop(&mut self) {
-        if self.is_broken.load(Ordering::SeqCst) || std::thread::panicking() {
+        if self.is_broken() || std::thread::panicking() {
             self.abort(1);
         }
         drop(self.universe.take());
