@@ -1,6 +1,5 @@
 //! Unfinished runs on a server.
 
-use crate::executable::RemoteExecutable;
 use crate::proto::{ExecuteRequest, StopRequest};
 use crate::runtime::Pending;
 use crate::session::Session;
@@ -37,17 +36,17 @@ impl Run {
     }
 }
 
-/// Starts a run. Keeps its program and arguments alive until it is over.
+/// Starts a run. Keeps `held`, its program and arguments, alive until it is over.
 pub(crate) fn start(
     session: Arc<Session>,
     request: ExecuteRequest,
-    taken: (RemoteExecutable, Vec<RemoteBuffer>),
+    held: impl Send + 'static,
     watch: Option<Arc<Watch>>,
 ) -> Result<Run, Error> {
     let watch = watch.unwrap_or_default();
     let watched_by = watch.clone();
     let results = runtime::start(async move {
-        let _taken = taken;
+        let _held = held;
         let _turn = session.acquire_call().await?;
         let id = request.run;
         let call = async {
