@@ -3,28 +3,15 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hlo_communicator::{Communicator, Failure};
 
-use crate::custom_call::CustomCalls;
-use crate::feed::Transfers;
+use crate::error::Error;
 use crate::pool::Pool;
-
-/// The reason why a runtime function failed, as a message for the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(pub String);
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Error {}
+use crate::transfers::Transfers;
 
 /// The threads and settings of one or more runs, and the first error of the current run.
 ///
@@ -42,6 +29,27 @@ pub struct Context {
     communicator: Option<&'static dyn Communicator>,
     /// The number of the first collective that failed, and the reason.
     failed_collective: Mutex<Option<(usize, Failure)>>,
+}
+
+/// The table of custom calls of a program. It finds the target of a call and calls it.
+pub trait CustomCalls: Send + Sync {
+    /// Makes the custom call with number `number`, which the compiler got from the implementer of this trait.
+    /// `operands` and `results` have one entry for each array.
+    ///
+    /// # Errors
+    /// Returns an error if there is no call with this number, or if the target fails.
+    ///
+    /// # Safety
+    /// `operands` and `results` must have one entry for each array of the call. Each operand must be fully
+    /// readable and each result fully writable. All must be aligned for their elements. Results must not
+    /// overlap anything.
+    unsafe fn call(
+        &self,
+        context: &Context,
+        number: i64,
+        operands: *const *const u8,
+        results: *const *mut u8,
+    ) -> Result<(), Error>;
 }
 
 /// The words that compiled code shares with a thread that watches it: a flag that is nonzero once the program

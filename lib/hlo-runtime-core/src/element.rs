@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::context::Error;
+use crate::error::Error;
 
 macro_rules! element_codes {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $bytes:literal;)*) => {

@@ -1,23 +1,8 @@
 //! Transfers: reads and writes of a program outside its buffers. The compiler numbers the transfers of a
 //! program. The host that runs the program connects each number to a source or destination.
 
-use crate::context::{Context, Error};
-
-/// The host's end of a run's transfers. A transfer of several arrays makes one call for each, in order. After
-/// a failure there are no more calls.
-pub trait Transfers: Send {
-    /// Fills an array with part `part` of the data that transfer `transfer` reads.
-    ///
-    /// # Errors
-    /// Returns an error if there is nothing to read, or if it does not fit the array.
-    fn receive(&mut self, transfer: usize, part: usize, to: &mut [u8]) -> Result<(), Error>;
-
-    /// Receives an array: part `part` of the data that transfer `transfer` writes.
-    ///
-    /// # Errors
-    /// Returns an error if the host does not accept the array.
-    fn transmit(&mut self, transfer: usize, part: usize, from: &[u8]) -> Result<(), Error>;
-}
+use crate::context::Context;
+use crate::error::Error;
 
 /// Fills `bytes` bytes with part `part` of the data that transfer `transfer` reads. Returns 0, or 1 with a
 /// message in the context.
@@ -85,6 +70,7 @@ pub unsafe extern "C" fn hlo_rt_zero(_ctx: *const Context, to: *mut u8, bytes: i
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transfers::Transfers;
 
     /// Test transfers: fill arrays with numbers that depend on the transfer and count the reads, and sum up
     /// the bytes written.

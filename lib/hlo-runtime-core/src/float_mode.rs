@@ -34,27 +34,29 @@ impl Drop for StandardFloats {
 }
 
 #[cfg(target_arch = "x86_64")]
-use x86_64::{MODE, Register, STANDARD, read, write};
+use x86_64::Register;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{MODE, STANDARD, read, write};
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::asm;
 
     /// MXCSR.
-    pub(super) type Register = u32;
+    pub(crate) type Register = u32;
     /// All bits except the exception flags, which are the low six bits.
-    pub(super) const MODE: u32 = 0xffc0;
+    pub(crate) const MODE: u32 = 0xffc0;
     /// All exceptions masked.
-    pub(super) const STANDARD: u32 = 0x1f80;
+    pub(crate) const STANDARD: u32 = 0x1f80;
 
-    pub(super) fn read() -> u32 {
+    pub(crate) fn read() -> u32 {
         let mut register = 0;
         // SAFETY: it writes the four bytes of `register`.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack, preserves_flags)) };
         register
     }
 
-    pub(super) fn write(register: u32) {
+    pub(crate) fn write(register: u32) {
         // SAFETY: it reads the four bytes. The bits outside the mode were read from the register.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, preserves_flags, readonly))
@@ -127,28 +129,5 @@ mod tests {
         let after = is_kept();
         write(own);
         assert_eq!([before, within, after], [false, true, false]);
-    }
-
-    #[test]
-    fn workers_do_not_inherit_the_mode_of_whoever_starts_them() {
-        let own = read();
-        write(own | FLUSH);
-        let pool = crate::pool::Pool::new(1);
-        write(own);
-        let caller = std::thread::current().id();
-        let worker = std::sync::Mutex::new(None);
-        // At least one loop is long enough for the worker to join it.
-        for _ in 0..1000 {
-            pool.run(64, &|_| {
-                if std::thread::current().id() != caller {
-                    *worker.lock().expect("a lock") = Some(read() & MODE);
-                }
-                std::thread::sleep(std::time::Duration::from_micros(20));
-            });
-            if worker.lock().expect("a lock").is_some() {
-                break;
-            }
-        }
-        assert_eq!(worker.into_inner().expect("a lock"), Some(STANDARD));
     }
 }

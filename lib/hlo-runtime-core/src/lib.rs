@@ -26,22 +26,26 @@ mod context;
 mod custom_call;
 mod descriptors;
 mod element;
+mod error;
 mod feed;
 mod float_mode;
 mod pool;
 mod scratch;
+mod transfers;
 
 pub use context::{
-    Context, Error, Function, MAX_THREADS, ParallelBody, Shared, WatchWords, default_threads, hlo_rt_call,
-    hlo_rt_fail, hlo_rt_parallel_for, hlo_rt_watch,
+    Context, CustomCalls, Function, MAX_THREADS, ParallelBody, Shared, WatchWords, default_threads,
+    hlo_rt_call, hlo_rt_fail, hlo_rt_parallel_for, hlo_rt_watch,
 };
-pub use custom_call::{CustomCalls, hlo_rt_custom_call};
+pub use custom_call::hlo_rt_custom_call;
 pub use descriptors::{
     CholeskyDesc, Combiner, Comparator, ConvDesc, ConvDim, CopyDesc, DotDesc, DrawDesc, Exchange, FftDesc,
     FftKind, JoinDesc, KeyKind, KeyOrder, MAX_COPY_RANK, MAX_FFT_RANK, MAX_SPATIAL, RowsDesc,
     SORT_DESC_WORDS, SORT_KEY_WORDS, SolveDesc, SortDesc, SortKey, TopKDesc,
 };
 pub use element::{Accumulator, ElementCode, Number, Truth, accumulator, has_product};
-pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
+pub use error::Error;
+pub use feed::{hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
 pub use float_mode::StandardFloats;
 pub use scratch::{Filled, Scratch};
+pub use transfers::Transfers;

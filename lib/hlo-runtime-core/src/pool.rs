@@ -451,4 +451,32 @@ mod tests {
             assert_eq!(sum.into_inner(), 120);
         }
     }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn workers_do_not_inherit_the_mode_of_whoever_starts_them() {
+        use crate::float_mode::{MODE, STANDARD, read, write};
+        // DAZ and FTZ.
+        const FLUSH: u32 = 0x8040;
+
+        let own = read();
+        write(own | FLUSH);
+        let pool = Pool::new(1);
+        write(own);
+        let caller = std::thread::current().id();
+        let worker = Mutex::new(None);
+        // At least one loop is long enough for the worker to join it.
+        for _ in 0..1000 {
+            pool.run(64, &|_| {
+                if std::thread::current().id() != caller {
+                    *worker.lock().expect("a lock") = Some(read() & MODE);
+                }
+                std::thread::sleep(std::time::Duration::from_micros(20));
+            });
+            if worker.lock().expect("a lock").is_some() {
+                break;
+            }
+        }
+        assert_eq!(worker.into_inner().expect("a lock"), Some(STANDARD));
+    }
 }

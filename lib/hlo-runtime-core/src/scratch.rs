@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use crate::context::Error;
+use crate::error::Error;
 
 /// The alignment of every buffer: a cache line, and a whole AVX-512 register.
 const ALIGN: usize = 64;
