@@ -10,11 +10,12 @@ pub(crate) mod shorten;
 pub(crate) mod span;
 pub mod suggest;
 
+use crate::Span;
 pub use crate::diag::code::{Code, NotACode};
 use crate::diag::excerpt::{Excerpt, printable};
 pub use crate::diag::part::Part;
 use crate::diag::shorten::brief;
-use crate::{Span, floor_char_boundary};
+pub use crate::diag::span::clamp;
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;
 
@@ -249,10 +250,4 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
         // The message is still shown if the source lines cannot be.
         Err(_) => format!("{}: {}\n", diag.severity.word(), printable(&diag.message)),
     }
-}
-
-/// Returns the span as a range inside the text, on character boundaries.
-pub fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
-    let start = floor_char_boundary(text, span.start as usize);
-    start..floor_char_boundary(text, span.end as usize).max(start)
 }

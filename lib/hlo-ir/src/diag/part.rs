@@ -4,7 +4,7 @@
 //! shown.
 
 use crate::Span;
-use crate::diag::clamp;
+use crate::diag::span::clamp;
 use std::ops::Range;
 
 /// Maximum number of bytes of an instruction that are searched. One instruction with an enormous constant may

@@ -32,6 +32,12 @@ impl Span {
     }
 }
 
+/// Returns the span as a range inside the text, on character boundaries.
+pub fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
+    let start = floor_char_boundary(text, span.start as usize);
+    start..floor_char_boundary(text, span.end as usize).max(start)
+}
+
 /// Returns the nearest character boundary of `text` at or before byte `at`; the end of `text` if `at` is
 /// beyond it.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
