@@ -4,7 +4,10 @@
 //! still correct. Passes are deterministic. The executions of a shorter run are therefore the first
 //! executions of a longer run, with the same results.
 
-use crate::{Extent, Observer, PassInfo, PassRun, Pipeline, Rewrite};
+use crate::pass_info::PassInfo;
+use crate::pipeline::Pipeline;
+use crate::rewrites::Rewrite;
+use crate::run::{Extent, Observer, PassRun};
 use hlo_ir::Module;
 
 /// The result of a search.

@@ -1,8 +1,9 @@
 //! Generates the reference page of the passes, `docs/passes.md`, from the registry.
 
-use crate::{
-    FIX_OPTIONS, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Preservation, Schedule, groups,
-};
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo, Preservation, Schedule};
+use crate::pipeline::{FIX_OPTIONS, Pipeline};
+use crate::pipelines::PIPELINES;
+use crate::registry::groups;
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;

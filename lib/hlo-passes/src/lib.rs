@@ -36,6 +36,7 @@ mod docs;
 mod expansion;
 mod partitioning;
 mod pass;
+mod pass_info;
 mod pipeline;
 mod pipelines;
 mod registry;
@@ -51,7 +52,8 @@ pub use docs::{pass_example, passes_markdown};
 pub use partitioning::{
     CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
 };
-pub use pass::{OptionInfo, OptionValue, Options, Pass, PassInfo, Preservation, Schedule};
+pub use pass::Pass;
+pub use pass_info::{OptionInfo, OptionValue, Options, PassInfo, Preservation, Schedule};
 pub use pipeline::{
     FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, XLA_CLASSES, pass_of_class,
 };

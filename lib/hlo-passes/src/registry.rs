@@ -1,6 +1,7 @@
 //! The registry: the list of all passes.
 
-use crate::{PassInfo, backend, collectives, control_flow, expansion, partitioning, simplification};
+use crate::pass_info::PassInfo;
+use crate::{backend, collectives, control_flow, expansion, partitioning, simplification};
 use hlo_ir::suggest::equal_ignoring_spelling;
 use std::sync::{PoisonError, RwLock};
 

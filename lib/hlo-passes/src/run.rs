@@ -1,8 +1,11 @@
 //! Runs a pipeline: measures times, checks the module after each pass, and informs an observer.
 
-use crate::pipeline::Step;
+use crate::pass::Pass;
+use crate::pass_info::{PassInfo, Schedule};
+use crate::pipeline::{Pipeline, Step};
+use crate::pipelines::PipelineInfo;
+use crate::rewrites::Rewrites;
 use crate::rules;
-use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites, Schedule};
 use hlo_ir::budget::Budget;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -135,7 +138,7 @@ fn run_steps(steps: &[Step], module: &mut Module, observer: &mut dyn Observer) -
 
 fn run_pass(
     info: &'static PassInfo,
-    pass: &dyn crate::Pass,
+    pass: &dyn Pass,
     module: &mut Module,
     observer: &mut dyn Observer,
 ) -> Result<bool, Vec<Diag>> {

@@ -13,6 +13,8 @@
 //! `control-predecessors`. The fusion's control successors wait for its value and for effects among the
 //! instructions. The value inherits the fusion's metadata and origin if it has none.
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::clone::inline_at;
 use crate::support::control::{carry_control, control_successors};
 use crate::support::effects::Effects;
@@ -20,7 +22,6 @@ use crate::support::expander::added_since;
 use crate::support::fusions::started_computations;
 use crate::support::growth::Growth;
 use crate::support::places::Places;
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::FusionKind;
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};

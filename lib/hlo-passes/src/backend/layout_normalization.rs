@@ -13,9 +13,10 @@
 //! layouts, become transposes and reshapes. The pass does not change a module that contains a bitcast without
 //! such a form, because its element type changes or its layouts are tiled.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::layouts::relaid;
 use crate::support::rewrite::same_layout;
-use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 use std::collections::HashSet;

@@ -5,7 +5,7 @@ pub(crate) mod fusion;
 pub(crate) mod layout_assignment;
 pub(crate) mod layout_normalization;
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] =

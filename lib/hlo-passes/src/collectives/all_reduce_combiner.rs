@@ -9,9 +9,10 @@
 //! The all-reduces must have the same devices and operation, and must not depend on each other. All-reduces
 //! with control dependencies, shardings or a `backend_config` stay unchanged.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::combine_collectives::{Thresholds, combine};
 use crate::support::device_groups::{is_marked, same_all_reduce};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::{InstrId, Module, Op};
 
 /// The description in the registry.

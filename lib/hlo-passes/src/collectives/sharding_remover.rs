@@ -9,9 +9,10 @@
 //! call unless it has one. Calls that change the shape or the layout, and those with control dependencies,
 //! stay unchanged.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::effects::control_dependent;
 use crate::support::rewrite::same_layout;
-use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 

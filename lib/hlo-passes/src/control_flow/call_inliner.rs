@@ -25,6 +25,8 @@
 //! inherit the call's attributes `MUST_FUSE` or `MAXIMAL_FUSE`, and `mosaic_fusion_group`. The pass removes
 //! computations that are no longer called.
 
+use crate::pass_info::{OptionInfo, OptionValue, Options, PassInfo, Schedule};
+use crate::rewrites::Rewrites;
 use crate::simplification::dce;
 use crate::support::clone::{inline_at, inlined_size};
 use crate::support::control::{carry_control, control_successors};
@@ -33,7 +35,6 @@ use crate::support::expander::added_since;
 use crate::support::growth::Growth;
 use crate::support::places::Places;
 use crate::support::provenance::{CallSite, CallSites};
-use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};

@@ -17,11 +17,12 @@
 //! - a result is not a static array;
 //! - the branches would make the module much larger.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::clone::inlined_size;
 use crate::support::conditional::{branches, select_between};
 use crate::support::effects::{Effects, control_dependent};
 use crate::support::growth::Growth;
-use crate::{PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};

@@ -14,10 +14,11 @@
 //! `keep-calls`, so do computations that only `call` instructions name. With `max-growth`, computations stay
 //! shared if copies would make the module much larger.
 
+use crate::pass_info::{OptionInfo, OptionValue, Options, PassInfo, Schedule};
+use crate::rewrites::Rewrites;
 use crate::rules;
 use crate::support::clone::{clone_computation, set_callee};
 use crate::support::growth::Growth;
-use crate::{OptionInfo, OptionValue, Options, PassInfo, Rewrites, Schedule};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};

@@ -12,10 +12,11 @@
 //! then inlined too. Each function of a chain is therefore copied only once, not into every function that
 //! calls it.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::constants::literal;
 use crate::support::effects::has_control_dependencies;
 use crate::support::rewrite::{Cx, Pattern, apply_patterns_in, same_layout};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{MapAttrs, ResultAccuracy};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};

@@ -9,7 +9,7 @@ pub(crate) mod simplify_while_loops;
 pub(crate) mod while_loop_constant_sinking;
 pub(crate) mod while_loop_invariant_code_motion;
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[

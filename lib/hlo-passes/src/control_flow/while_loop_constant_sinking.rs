@@ -12,9 +12,10 @@
 //! `simplify-while-loops` removes it. The state is not changed if it is sharded, or if the condition or body
 //! uses it as a whole.
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::constants::literal;
 use crate::support::while_loop::{CallCounts, WhileLoop, visit_loops};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 

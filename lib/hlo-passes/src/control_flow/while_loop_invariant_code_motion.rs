@@ -13,13 +13,14 @@
 //! outer loop never runs. Nothing is moved out of a loop that runs at most once. The state is not changed if
 //! it is sharded, or if the condition or body uses it as a whole.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::clone::clone_instruction;
 use crate::support::effects::{
     Effects, add_control_dependent, control_dependent, is_impure, remove_taken, take_unused,
 };
 use crate::support::trip_count::trip_count;
 use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of, visit_loops};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Moves, Op, Role, Traits};

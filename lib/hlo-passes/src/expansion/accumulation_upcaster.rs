@@ -12,9 +12,10 @@
 //! computation rounds in steps, as `float-normalization-bf16` leaves it. A scatter that updates each element
 //! at most once is not changed, because it rounds no sum twice.
 
+use crate::pass_info::{PassInfo, Preservation};
+use crate::rewrites::Rewrites;
 use crate::support::combiner::binary_combiner;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::accumulation::{is_accumulated_wide, sums_and_products};
 use hlo_ir::attr::{ReduceAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
 use hlo_ir::build::Build;

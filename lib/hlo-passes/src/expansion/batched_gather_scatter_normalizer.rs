@@ -9,7 +9,7 @@
 //! Indices are widened if their type cannot represent the size of a batching dimension. The indices stay
 //! sorted if the batching dimensions and components are in order.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;

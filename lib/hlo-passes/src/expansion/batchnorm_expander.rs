@@ -8,9 +8,9 @@
 //! narrower than `f32` are computed in `f32` and rounded once at the end. The variance is the mean of the
 //! squared distances from the mean, not a difference of two large numbers.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::BatchNormAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};

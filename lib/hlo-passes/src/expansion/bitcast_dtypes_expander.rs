@@ -7,7 +7,7 @@
 //!
 //! Bitcasts between types of equal width are not changed, because they cost nothing.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::arrays::unsigned;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;

@@ -8,7 +8,7 @@
 //!
 //! The transpose is applied to the operand, which is smaller than the result.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, InstrId, Op, Opcode};
 

@@ -7,9 +7,9 @@
 //!
 //! If a matrix is not positive definite, its factor is NaN. Types narrower than `f32` are computed in `f32`.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};

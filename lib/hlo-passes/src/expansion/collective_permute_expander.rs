@@ -10,7 +10,7 @@
 //! sent with a `true`, which arrives as `false` if nothing is sent. A start becomes the tuple of its results,
 //! and its done becomes an element of that tuple.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{CollectivePermuteAttrs, SliceSizes, SourceTargetPairs};
 use hlo_ir::build::Build;

@@ -9,7 +9,7 @@
 //! same width (`f6e3m2fn`, `f6e2m3fn`) are compared as `f32`. This keeps their order, because they have no
 //! NaN.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::arrays::{signed, unsigned};
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};

@@ -10,7 +10,7 @@
 //!
 //! Code generation writes the computed elements into the memory of the default.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};

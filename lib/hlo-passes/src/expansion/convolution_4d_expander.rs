@@ -6,7 +6,7 @@
 //! x: f32[1,5,5,1,1,3], k: f32[3,3,1,1,3,8]                of f32[1,5,5,3] and f32[3,3,3,8], dim_labels=b01f_01io->b01f
 //! ```
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::ConvDimLabels;
 use hlo_ir::build::Build;

@@ -10,8 +10,9 @@
 //! infinities from one group to others. Convolutions with more than `max-groups` feature groups (depthwise
 //! convolutions) are not split, because code generation has its own loops for them.
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::ConvolutionAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};

@@ -6,7 +6,7 @@
 //!
 //! The numbers are `f32`. A sum of zeros and ones is zero only if all of them are zero.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Opcode};
 

@@ -16,10 +16,10 @@
 //!
 //! Types narrower than `f32` are computed in `f32`.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX_TYPE, Steps};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};

@@ -9,8 +9,8 @@
 //! VHLO has no form for these functions, `erf` and `mulhi`. Types narrower than `f32` are computed in `f32`.
 //! Functions of complex numbers follow W. Kahan, "Branch Cuts for Complex Elementary Functions".
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::{ElementType, InstrId, Op};
 use std::f64::consts::LN_2;

@@ -8,9 +8,10 @@
 //! Both forms move a slice that would exceed the operand to the inside. With `mode=simple`, the pass only
 //! expands gathers with a single index vector, which need no loop.
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::index_vectors::{IndexVectors, VectorDims};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::GatherAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Module, Op};

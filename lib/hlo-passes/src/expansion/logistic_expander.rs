@@ -7,8 +7,8 @@
 //! Types narrower than `f32` are computed in `f32` and rounded once at the end. For complex numbers with a
 //! negative real part, the formula is `exp(x) / (1 + exp(x))`, which does not overflow.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::{ElementType, InstrId, Op};
 

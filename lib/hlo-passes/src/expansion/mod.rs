@@ -36,7 +36,7 @@ pub(crate) mod stochastic_convert_decomposer;
 pub(crate) mod topk_decomposer;
 pub(crate) mod triangular_solve_expander;
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[

@@ -16,9 +16,9 @@
 //! generation has kernels for such products, so the CPU pipeline does not change them (`products=false`).
 
 use super::result_caster::CAST_SUM;
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
 use crate::support::retype::represents_all_values;
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
-use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 

@@ -12,10 +12,10 @@
 //! The signs, and the storage of the vectors below the diagonal, follow LAPACK (`geqrf`, `orgqr`). Types
 //! narrower than `f32` are computed in `f32`.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::INDEX_TYPE;
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{ComparisonDirection, ReduceAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};

@@ -12,8 +12,8 @@
 //! outside a group are masked after the product, or in both operands, so that no infinity of another group
 //! affects the result.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, RaggedDotAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};

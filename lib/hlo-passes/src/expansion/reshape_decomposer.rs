@@ -7,7 +7,7 @@
 //! A reshape keeps the row-major order of the elements. So does a bitcast between row-major arrays, which
 //! moves no data. Layouts with tiles or other properties are not changed.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::{ArrayShape, InstrId, Op};
 

@@ -8,9 +8,9 @@
 //! The pass is for backends without products that round to another type. If a sum of floats must become an
 //! integer, the sum is converted, not its terms. `operand_upcaster` handles results of a wider type.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::retype::{represents_all_values, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
-use crate::{PassInfo, Preservation};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 /// The pass's entry in the registry.

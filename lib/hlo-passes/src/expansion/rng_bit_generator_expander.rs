@@ -9,9 +9,10 @@
 //! the algorithm for `rng_default`. Both engines use Philox, like XLA on the CPU. The algorithms are from J.
 //! Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3".
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::arrays::unsigned;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ComparisonDirection, RngAlgorithm};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};

@@ -11,9 +11,10 @@
 //! attribute, which passes copy together with instructions. The numbers therefore do not depend on later
 //! passes.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{ComparisonDirection, RngDistribution};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;

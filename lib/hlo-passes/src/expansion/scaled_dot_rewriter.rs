@@ -10,8 +10,8 @@
 //!
 //! The operands are multiplied by their scales in `f32`, or in `f64` if that type occurs.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
-use crate::{PassInfo, Preservation};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// The pass's entry in the registry.

@@ -13,7 +13,7 @@
 //! With dynamic sizes, the number of steps is the number of elements. The first step determines the other
 //! sizes of an output, and all other steps must return the same sizes.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX_TYPE, Steps};
 use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, ScanAttrs};

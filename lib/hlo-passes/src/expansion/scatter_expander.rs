@@ -16,11 +16,12 @@
 
 use super::accumulation_upcaster::upcast;
 use super::applied_computation_expander::scatter_by_elements;
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::combiner::{binary_combiner, returns_parameter};
 use crate::support::effects::is_impure;
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::index_vectors::{IndexVectors, VectorDims};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{ComparisonDirection, MapAttrs, ScatterAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Shape};

@@ -8,7 +8,7 @@
 //!
 //! The index of a window without elements is -1, at which nothing is written.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
 use hlo_ir::build::Build;

@@ -9,7 +9,7 @@
 //! If neither of two elements is less than the other, the one that came first stays first, so equal elements
 //! keep their order. If an operand is already a suitable `iota`, the pass does not add another.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::constants::integer_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, SortAttrs};

@@ -9,7 +9,7 @@
 //! Every step is exact, because the units are powers of two. Zeros, infinities and NaN are converted
 //! directly.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::arrays::unsigned;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::ComparisonDirection;

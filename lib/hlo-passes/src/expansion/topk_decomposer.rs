@@ -8,7 +8,7 @@
 //! The custom call `TopK` is converted in the same way. If it has a comparator, the sort uses that
 //! comparator.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, CustomCallAttrs, SortAttrs};
 use hlo_ir::build::Build;

@@ -8,9 +8,9 @@
 //! Other forms are reduced to this one by transposes and conjugates, or solved starting with the last
 //! unknown. Types narrower than `f32` are computed in `f32`.
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::{ComparisonDirection, TransposeKind};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op};

@@ -12,7 +12,7 @@ pub(crate) mod sharding_rule;
 pub(crate) mod spmd_partitioning;
 mod tilings;
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 pub use custom_partitioning::{
     CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
 };

@@ -18,8 +18,10 @@ mod parse;
 pub use classes::{XLA_CLASSES, pass_of_class};
 pub use files::{PipelineError, PipelineFile, PipelineFiles};
 
+use crate::pass::Pass;
+use crate::pass_info::{OptionInfo, OptionValue, Options, PassInfo};
+use crate::pipelines::PipelineInfo;
 use crate::rules;
-use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
 use files::{NoFiles, Reading};
 use hlo_ir::diag::Diag;
 use std::fmt;

@@ -4,10 +4,11 @@
 use super::classes::pass_of_class;
 use super::files::{NoFiles, Reading};
 use super::{FIX_OPTIONS, MAX_NESTING, Step};
+use crate::pass_info::{OptionInfo, OptionValue, Options, PassInfo};
+use crate::pipelines::PipelineInfo;
 use crate::pipelines::{PIPELINES, find_pipeline, find_pipeline_ignoring_case};
 use crate::registry;
 use crate::rules;
-use crate::{OptionInfo, OptionValue, Options, PassInfo, PipelineInfo};
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
 use hlo_ir::diag::{Diag, Label};

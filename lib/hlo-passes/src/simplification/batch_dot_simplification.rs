@@ -8,7 +8,7 @@
 //! ```
 
 use super::algsimp::BATCH_OF_ONE;
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {

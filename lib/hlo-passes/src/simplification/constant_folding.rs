@@ -9,9 +9,10 @@
 //! The interpreter evaluates them, within a budget. Broadcasts and iotas stay, because their users compute
 //! them for free, while their values need memory.
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::constants::literal;
 use crate::support::effects::{Impure, control_dependent, is_impure};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
 
 /// The description in the registry.

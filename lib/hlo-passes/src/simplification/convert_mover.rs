@@ -12,7 +12,7 @@
 //! Other operands of the operation, such as the value of a `pad`, may be constants that the narrower type
 //! represents exactly.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::constants::literal;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};

@@ -11,9 +11,10 @@
 //! are merged too. Random numbers, instructions with side effects, and instructions with different shardings
 //! are never merged.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, Impure, control_dependent, may_differ};
 use crate::support::rewrite::{accuracy, same_layout, same_sharding};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use smallvec::SmallVec;

@@ -8,8 +8,9 @@
 //!
 //! Parameters, and instructions with side effects or control dependencies, stay.
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, control_dependent};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 

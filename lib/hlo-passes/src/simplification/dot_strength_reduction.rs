@@ -11,8 +11,8 @@
 //! numbers narrower than `f32` are multiplied and added in `f32` and rounded once, as in dots. (XLA's
 //! algebraic simplifier has this rewrite as an option of this name.)
 
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::rewrite::{Cx, Pattern, index};
-use crate::{PassInfo, Preservation};
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};

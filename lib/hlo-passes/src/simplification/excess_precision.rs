@@ -15,9 +15,10 @@
 //! The results differ from those that the program specifies and are nearer to results in `f32`, as with XLA's
 //! option `xla_allow_excess_precision`.
 
+use crate::pass_info::{PassInfo, Preservation};
+use crate::rewrites::Rewrites;
 use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
-use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Moves, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};

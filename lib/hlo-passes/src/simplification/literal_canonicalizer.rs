@@ -8,7 +8,8 @@
 //! elements the text elides (`{...}`) have no known bytes and are skipped. Tuples share memory array by
 //! array.
 
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use hlo_ir::{ArrayShape, Literal, Module, Op};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

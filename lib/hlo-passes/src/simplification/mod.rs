@@ -17,7 +17,7 @@ pub(crate) mod transpose_folding;
 pub(crate) mod tuple_simplifier;
 pub(crate) mod zero_sized_hlo_elimination;
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] = &[

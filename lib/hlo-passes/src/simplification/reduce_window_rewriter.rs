@@ -22,10 +22,10 @@
 //! (`kernels/cumulative.rs`). The CPU pipeline therefore creates blocks only if there are few lines along the
 //! dimension, because threads could not share them (`few-lines`).
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo, Preservation};
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
-use crate::{OptionInfo, OptionValue, PassInfo, Preservation};
 use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};

@@ -11,7 +11,7 @@
 //! In every dimension, the window must contain either one element, or all elements at every position. Padding
 //! must not affect the result.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::combiner::{binary_combiner, is_padding};
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::WindowDim;

@@ -7,7 +7,7 @@
 //!
 //! An operand is removed if its result is unused and the comparator does not read it.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::simplification::tuple_simplifier;
 use crate::support::clone::inline_computation;
 use crate::support::rewrite::{Cx, Pattern};

@@ -11,7 +11,7 @@
 //! every dimension, so every transpose of its operands folds. A conversion after the transpose is applied to
 //! the original array instead.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::{DotAttrs, SparsityConfig};
 use hlo_ir::{Dims, InstrId, Op, Opcode};

@@ -9,7 +9,7 @@
 //! u = (f32[], s32[]) tuple(x, y)             →    t
 //! ```
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{InstrId, Op, Opcode};
 

@@ -7,7 +7,7 @@
 //! Instructions with side effects, instructions that call computations, such as loops and branches, and
 //! communication stay.
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::support::effects::is_impure;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{Family, InstrId, Literal, Op};

@@ -1,8 +1,9 @@
 //! Combines several collectives with one operand each into one with several operands.
 
+use crate::pass_info::{OptionInfo, OptionValue};
+use crate::rewrites::Rewrites;
 use crate::support::effects::control_dependent;
 use crate::support::while_loop::add_element;
-use crate::{OptionInfo, OptionValue, Rewrites};
 use hlo_ir::attr::ReplicaGroups;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;

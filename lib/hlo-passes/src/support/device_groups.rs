@@ -1,6 +1,6 @@
 //! Code shared by passes on collectives: the participants and the combining operations.
 
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{float_value, integer_bytes};
 use crate::support::effects::control_dependent;

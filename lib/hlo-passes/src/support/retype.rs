@@ -1,7 +1,8 @@
 //! Computes operations in another element type: converts the operands, and converts the result back.
 
 use super::expander::{Emitter, expand_all};
-use crate::{Options, Rewrites};
+use crate::pass_info::Options;
+use crate::rewrites::Rewrites;
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Family, FloatFormat, InstrId, Module, Op, Shape};
 

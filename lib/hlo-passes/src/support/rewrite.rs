@@ -10,7 +10,8 @@
 use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
-use crate::{Pass, Rewrites};
+use crate::pass::Pass;
+use crate::rewrites::Rewrites;
 use hlo_ir::attr::{HloString, ResultAccuracy, SliceDim};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;

@@ -3,7 +3,7 @@
 
 use super::clone::{clone_instruction, clone_with_owned, set_callee};
 use super::layouts::relaid;
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;

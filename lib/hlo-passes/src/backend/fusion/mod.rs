@@ -20,8 +20,9 @@ mod order;
 mod plan;
 mod rows;
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, control_dependent, remove_taken, take_unused};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, Module, Op};
 use std::collections::{BTreeSet, HashSet};

@@ -2,7 +2,7 @@
 
 use super::orders::order_of;
 use super::run;
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use hlo_ir::attr::{EntryLayout, LayoutModes};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Layout, Module, Op, Shape};

@@ -36,10 +36,11 @@ pub(crate) mod orders;
 mod places;
 pub(crate) mod solve;
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::clone::clone_instruction;
 use crate::support::effects::control_dependent;
 use crate::support::layouts::{relaid_array, relaid_by};
-use crate::{PassInfo, Rewrites};
 pub use entry::choose_result_layouts;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, LayoutItems, Module, Op, Shape};

@@ -18,12 +18,13 @@
 mod operands;
 mod results;
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::simplification::cse::{Representatives, equal_computations};
 use crate::support::conditional::{branches, known_branch, select_between, take_branch};
 use crate::support::effects::{Effects, add_control_dependent, control_dependent};
 use crate::support::places::Places;
 use crate::support::while_loop::CallCounts;
-use crate::{PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};

@@ -1,7 +1,7 @@
 //! Removes the elements of a branch's argument that the branch does not use.
 
 use super::{Simplifier, is_plain};
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::conditional::branches;
 use crate::support::while_loop::{add_element, element_of};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};

@@ -2,7 +2,7 @@
 //! branch.
 
 use super::{Simplifier, is_plain};
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::conditional::branches;
 use crate::support::rewrite::same_layout;
 use crate::support::while_loop::{add_element, element_of};

@@ -2,7 +2,7 @@
 
 use super::Simplifier;
 use super::state::{Needed, taken};
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::constants::wide_integer_bytes;
 use crate::support::range::wrapped;
 use crate::support::trip_count;

@@ -25,11 +25,12 @@ mod nested;
 mod state;
 mod unroll;
 
+use crate::pass_info::{OptionInfo, OptionValue, PassInfo};
+use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, add_control_dependent, control_dependent};
 use crate::support::rewrite::same_layout;
 use crate::support::trip_count::trip_count;
 use crate::support::while_loop::{CallCounts, WhileLoop};
-use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;

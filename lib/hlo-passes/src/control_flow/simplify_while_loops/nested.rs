@@ -1,7 +1,7 @@
 //! Splits the tuple elements of a loop's state into their leaves.
 
 use super::Simplifier;
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::while_loop::{WhileLoop, add_element};
 use hlo_ir::{InstrId, Module, Op, Shape};
 

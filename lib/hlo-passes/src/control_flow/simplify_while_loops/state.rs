@@ -1,7 +1,7 @@
 //! Removes elements of a loop's state that the loop does not need to carry.
 
 use super::{Simplifier, counters, same_kind};
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::constants::literal;
 use crate::support::rewrite::same_layout;
 use crate::support::while_loop::{WhileLoop, add_element, element_of};

@@ -1,7 +1,7 @@
 //! Loop unrolling: replaces a loop by copies of its body, or its body by several copies.
 
 use super::{Simplifier, same_kind};
-use crate::Rewrites;
+use crate::rewrites::Rewrites;
 use crate::support::clone::{inline_computation, inlined_size, set_callee};
 use crate::support::effects::has_control_dependencies;
 use crate::support::trip_count::trip_count;

@@ -18,8 +18,9 @@ mod window;
 
 pub(super) use update::scatter as scatter_by_elements;
 
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::expander::{Emitter, expand_all};
-use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;

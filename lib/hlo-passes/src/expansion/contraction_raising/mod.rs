@@ -37,7 +37,7 @@ mod result;
 mod values;
 mod window;
 
-use crate::PassInfo;
+use crate::pass_info::{PassInfo, Preservation};
 use crate::support::expander::{Emitter, expansion_pass};
 use form::Form;
 use hlo_ir::build::Build;
@@ -47,7 +47,7 @@ use hlo_ir::{InstrId, Op, Shape};
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-raising",
     summary: "replace contractions by equivalent products, convolutions, reductions and data movement",
-    keeps: crate::Preservation::Values,
+    keeps: Preservation::Values,
     example: "\
 HloModule contraction_raising
 

@@ -37,8 +37,10 @@ mod scatter_windows;
 mod select_scatter;
 
 use super::{batchnorm_expander, ragged_dot_rewriter};
+use crate::pass::Pass;
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::expander::{Emitter, Functions, expand_all};
-use crate::{Pass, PassInfo, Rewrites};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};

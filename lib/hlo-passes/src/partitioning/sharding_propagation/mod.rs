@@ -19,7 +19,8 @@ mod state;
 
 use super::tilings::tilings;
 use crate::control_flow::flatten_call_graph::flatten_control_flow;
-use crate::{PassInfo, Rewrites};
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 pub(in crate::partitioning) use links::forwards_device_array;

@@ -35,8 +35,9 @@ mod resharding;
 mod value;
 
 use super::tilings::{invalid_sharding, tilings};
+use crate::pass_info::{PassInfo, Preservation};
+use crate::rewrites::Rewrites;
 use crate::simplification::dce::remove_unneeded_and;
-use crate::{PassInfo, Preservation, Rewrites};
 use hlo_ir::attr::{ShardingKind, TileAssignment};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};

@@ -36,7 +36,7 @@ pub(crate) use dot::BATCH_OF_ONE;
 pub use shape::{reshape_reshape, reshape_same};
 pub use slice::{concatenate_concatenate, slice_concatenate};
 
-use crate::PassInfo;
+use crate::pass_info::PassInfo;
 use crate::simplification::{reduce_window_to_reduce, tuple_simplifier};
 use crate::support::rewrite::Pattern;
 

@@ -28,10 +28,11 @@ mod regions;
 
 use self::free::Free;
 use self::regions::{Mover, Region, regions};
+use crate::pass_info::PassInfo;
+use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, control_dependent, remove_taken, take_unused};
 use crate::support::expander::added_since;
 use crate::support::rewrite::result_accuracy;
-use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Shape};
