@@ -82,6 +82,6 @@ pub mod internals {
     pub use crate::backend::layout_assignment::orders::{Link, Order, canonical, same_in_memory};
     pub use crate::backend::layout_assignment::solve::{Orders, Slot};
     pub use crate::partitioning::factors::Kind;
-    pub use crate::partitioning::reaches::{Needed, Reach};
+    pub use crate::partitioning::reach::{Needed, Reach};
     pub use crate::partitioning::sharding_rule::Rule;
 }

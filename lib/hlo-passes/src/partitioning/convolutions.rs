@@ -6,7 +6,7 @@
 //! Feature groups are split together with the output features, so that each part contains whole groups.
 
 use super::factors::{Factor, Factors, Kind};
-use super::reaches::{Reach, windowed};
+use super::reach::Reach;
 use hlo_ir::ArrayShape;
 use hlo_ir::attr::{ConvolutionAttrs, WindowDim};
 
@@ -74,7 +74,7 @@ pub(super) fn reaches(a: &ConvolutionAttrs, factors: &mut Factors) -> Vec<Reach>
         if !unread {
             continue;
         }
-        let around = windowed(Reach { from, to, ..Reach::PLAIN }, w);
+        let around = Reach { from, to, ..Reach::PLAIN }.windowed(w);
         if w.size <= places || w.reversed {
             found.push(around);
             continue;

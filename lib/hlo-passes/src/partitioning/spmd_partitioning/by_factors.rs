@@ -5,7 +5,7 @@
 use super::cutting::Cutting;
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
-use crate::partitioning::reaches::Needed;
+use crate::partitioning::reach::Needed;
 use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};

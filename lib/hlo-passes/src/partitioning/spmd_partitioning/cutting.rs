@@ -6,12 +6,14 @@
 //! computes comes second.
 
 use super::halo::Run;
-use super::partial::Combine;
+use super::partial::{Combine, sharing};
 use super::partitioner::Partitioner;
 use super::plan::shard_elements;
 use super::value::Part;
+use crate::partitioning::channels::scattered;
 use crate::partitioning::factors::{DimensionFactors, Factor, Factors, Kind, merged};
-use crate::partitioning::reaches::{Needed, Reach, reaches, written_at_indices};
+use crate::partitioning::reach::{Needed, Reach};
+use crate::partitioning::reaches::{reaches, written_at_indices};
 use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
@@ -209,6 +211,27 @@ impl Partitioner<'_> {
         let alike =
             users.iter().take(MAX_EXAMINED_USERS).filter(|&&u| self.module[u].sharding() == at.sharding());
         alike.count().max(1) as f64
+    }
+
+    /// Returns the number of bytes that a device receives to combine partial results and convert them to the
+    /// required sharding.
+    fn combination_cost(&self, part: &Part, cutting: &Cutting, cut: &TileAssignment) -> f64 {
+        let (loops, wanted) = (cutting.combined(cut), &cutting.wanted);
+        let dims = &part.shape.dims;
+        let elements = shard_elements(&part.tiling, dims);
+        let bytes = part.shape.element_type.byte_size() as f64;
+        let moved = if loops.is_empty() {
+            self.resharding_plan(&part.tiling, wanted, dims).cost
+        } else {
+            let groups = sharing(cut, &loops);
+            let count = groups.first().map_or(1, Vec::len) as f64;
+            let once = elements * (count - 1.0) / count;
+            match scattered(&part.tiling, &groups, wanted, dims) {
+                Some(_) => once,
+                None => 2.0 * once + self.resharding_plan(&part.tiling, wanted, dims).cost,
+            }
+        };
+        moved * bytes
     }
 
     /// Returns the number of bytes that a device receives from neighbouring tiles, or infinity if this

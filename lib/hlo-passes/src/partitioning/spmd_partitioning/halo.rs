@@ -3,7 +3,7 @@
 use super::collectives::groups_by;
 use super::partitioner::Partitioner;
 use super::value::Part;
-use crate::partitioning::reaches::Needed;
+use crate::partitioning::reach::Needed;
 use hlo_ir::attr::{ComparisonDirection, Place};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};

@@ -2,7 +2,6 @@
 //! combined.
 
 use super::collectives::groups_by;
-use super::cutting::Cutting;
 use super::partitioner::Partitioner;
 use super::value::Part;
 use crate::partitioning::channels::{Groups, scattered};
@@ -178,27 +177,6 @@ impl Partitioner<'_> {
         let caller = self.scope.to;
         self.combiners.get(self.module, &mut self.namer, op, ty, caller)
     }
-
-    /// Returns the number of bytes that a device receives to combine partial results and convert them to the
-    /// required sharding.
-    pub(super) fn combination_cost(&self, part: &Part, cutting: &Cutting, cut: &TileAssignment) -> f64 {
-        let (loops, wanted) = (cutting.combined(cut), &cutting.wanted);
-        let dims = &part.shape.dims;
-        let elements = super::plan::shard_elements(&part.tiling, dims);
-        let bytes = part.shape.element_type.byte_size() as f64;
-        let moved = if loops.is_empty() {
-            self.resharding_plan(&part.tiling, wanted, dims).cost
-        } else {
-            let groups = sharing(cut, &loops);
-            let count = groups.first().map_or(1, Vec::len) as f64;
-            let once = elements * (count - 1.0) / count;
-            match scattered(&part.tiling, &groups, wanted, dims) {
-                Some(_) => once,
-                None => 2.0 * once + self.resharding_plan(&part.tiling, wanted, dims).cost,
-            }
-        };
-        moved * bytes
-    }
 }
 
 /// Returns whether collectives can combine values of this type by the operation, wherever the program runs.
@@ -211,7 +189,7 @@ fn is_collective(op: Opcode, ty: ElementType) -> bool {
 }
 
 /// Returns the groups of devices that only differ in their parts of the factors `loops`.
-fn sharing(cut: &TileAssignment, loops: &[usize]) -> Groups {
+pub(super) fn sharing(cut: &TileAssignment, loops: &[usize]) -> Groups {
     let kept = |p: &Place| -> Vec<i64> {
         p.tile.iter().enumerate().filter(|(f, _)| !loops.contains(f)).map(|(_, &t)| t).collect()
     };
