@@ -1,5 +1,6 @@
 //! Constants: reads the value that all elements share, and creates scalars of a type.
 
+use super::integer_range::type_range;
 use half::{bf16, f16};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 use smallvec::SmallVec;
@@ -166,7 +167,7 @@ pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
 
 /// Returns the bytes of an integer, if `ty` is an integer type or `pred` that represents it.
 pub fn wide_integer_bytes(ty: ElementType, value: i128) -> Option<ElementBytes> {
-    let all = super::range::type_range(ty)?;
+    let all = type_range(ty)?;
     if value < all.low || value > all.high {
         return None;
     }

@@ -14,6 +14,7 @@ pub mod expander;
 pub mod fusions;
 pub(crate) mod growth;
 pub(crate) mod index_vectors;
+pub(crate) mod integer_range;
 pub mod layouts;
 pub(crate) mod loops;
 pub(crate) mod matrices;

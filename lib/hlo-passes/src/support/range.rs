@@ -1,16 +1,10 @@
 //! Derives the range of an integer array's elements from the instructions that compute it.
 
 use super::constants::literal;
-use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
+use super::integer_range::type_range;
+use hlo_ir::{InstrId, Literal, Module, Op};
 
-/// A range of values. Both bounds are inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// The smallest value.
-    pub low: i128,
-    /// The largest value.
-    pub high: i128,
-}
+pub use super::integer_range::{Range, wrapped};
 
 /// Maximum number of instructions visited for one range.
 const MAX_VISITS: usize = 24;
@@ -21,39 +15,6 @@ const MAX_ELEMENTS: usize = 1024;
 /// Returns the range of the elements of `id`, or `None` if they are neither integers nor predicates.
 pub fn range_of(module: &Module, id: InstrId) -> Option<Range> {
     range(module, id, &mut { MAX_VISITS })
-}
-
-/// Returns the range of an integer type or `pred`.
-pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
-    let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
-    match (ty.is_signed_integer(), ty.is_integer() || ty.is_pred()) {
-        (true, _) => Some(Range { low: -(1i128 << (bits - 1)), high: (1i128 << (bits - 1)) - 1 }),
-        (false, true) => Some(Range { low: 0, high: (1i128 << bits) - 1 }),
-        _ => None,
-    }
-}
-
-/// Wraps an integer around to the range of a type. `value` is the result of arithmetic modulo 2¹²⁸.
-pub fn wrapped(ty: ElementType, value: i128) -> Option<i128> {
-    let all = type_range(ty)?;
-    Some(value.wrapping_sub(all.low).rem_euclid(all.high - all.low + 1) + all.low)
-}
-
-impl Range {
-    fn of(values: impl IntoIterator<Item = i128>) -> Option<Self> {
-        values.into_iter().fold(None, |r: Option<Self>, v| {
-            Some(r.map_or(Self { low: v, high: v }, |r| Self { low: r.low.min(v), high: r.high.max(v) }))
-        })
-    }
-
-    fn union(self, other: Self) -> Self {
-        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
-
-    /// Returns whether the range contains all values of another one.
-    pub fn contains(self, other: Self) -> bool {
-        self.low <= other.low && other.high <= self.high
-    }
 }
 
 fn range(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {

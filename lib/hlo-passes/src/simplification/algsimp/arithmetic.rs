@@ -4,7 +4,7 @@ use crate::support::constants::{
     ElementBytes, float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat,
     wide_integer_bytes,
 };
-use crate::support::range::type_range;
+use crate::support::integer_range::type_range;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode};

@@ -2,7 +2,7 @@
 
 use super::arithmetic::{is_constant, negated, wraps};
 use crate::support::constants::{Number, integer_bytes, splat_value, wide_integer_bytes};
-use crate::support::range::type_range;
+use crate::support::integer_range::type_range;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 

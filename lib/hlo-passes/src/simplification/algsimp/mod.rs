@@ -17,6 +17,7 @@ mod indexing;
 mod iota;
 mod logic;
 mod movement;
+mod progression;
 mod ranges;
 mod reassociate;
 mod reduce;

@@ -1,7 +1,8 @@
 //! Patterns on integers whose range determines the result.
 
 use crate::support::constants::splat_value;
-use crate::support::range::{Range, range_of, type_range};
+use crate::support::integer_range::{Range, type_range};
+use crate::support::range::range_of;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};

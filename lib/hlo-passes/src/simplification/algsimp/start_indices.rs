@@ -1,7 +1,7 @@
 //! Patterns on the starts and operands of dynamic-slice and dynamic-update-slice.
 
 use super::iota::has_all;
-use super::updates::progression;
+use super::progression::progression;
 use crate::support::constants::{is_splat_integer, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
 use hlo_ir::attr::DynamicSliceAttrs;
