@@ -1,7 +1,7 @@
 //! Merges counters: calculates a loop counter from another one whose step divides its own.
 
 use super::Simplifier;
-use super::state::{Needed, taken};
+use super::needed::{Needed, taken};
 use crate::rewrites::Rewrites;
 use crate::support::constants::wide_integer_bytes;
 use crate::support::range::wrapped;

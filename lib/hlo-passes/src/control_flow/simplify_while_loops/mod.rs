@@ -21,6 +21,7 @@
 //! not changed if it is sharded, or if the condition or body uses it as a whole.
 
 mod counters;
+mod needed;
 mod nested;
 mod state;
 mod unroll;

@@ -1,8 +1,8 @@
 //! Convolutions: sums of products over windows of one operand, or into windows of the output.
 
+use super::aggregates::aggregated;
 use super::form::{Expression, Form, Term};
 use super::labelled::{Label, Labelled};
-use super::values::aggregated;
 use super::window::{Placed, back_to_front};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ConvDimLabels, ConvolutionAttrs, Count, Window, WindowDim};

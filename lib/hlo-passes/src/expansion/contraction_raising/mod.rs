@@ -29,6 +29,7 @@
 //! In the last case, the loops of a contraction keep the aggregates in registers and read both operands along
 //! their rows.
 
+mod aggregates;
 mod convolution;
 mod form;
 mod labelled;

@@ -1,16 +1,16 @@
 //! The values of a contraction's output, computed by products of matrices or by elementwise operations and
 //! reductions.
 
+use super::aggregates::{aggregated, initial};
 use super::form::{Expression, Form};
 use super::labelled::{Label, Labelled, read};
 use super::masks::mask;
 use super::{convolution, window};
-use crate::support::combiner::identity;
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, DotAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::contraction::{Aggregation, Combination, Constraint};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// The values of a contraction's output: an array whose dimensions are indices of the output, and which of
 /// its elements have a value.
@@ -18,32 +18,6 @@ pub(super) struct Values {
     pub(super) array: Labelled,
     /// A predicate array of the same dimensions: whether an element has a value. `None` if all have.
     pub(super) written: Option<InstrId>,
-}
-
-/// Returns the operation that performs an aggregation, or `None` for `=`.
-pub(super) fn aggregate(aggregation: Aggregation, ty: ElementType) -> Option<Op> {
-    Some(match aggregation {
-        Aggregation::Sum if ty.is_pred() => Op::Or,
-        Aggregation::Sum => Op::Add,
-        Aggregation::Product if ty.is_pred() => Op::And,
-        Aggregation::Product => Op::Multiply,
-        Aggregation::Max => Op::Maximum,
-        Aggregation::Min => Op::Minimum,
-        Aggregation::Assign => return None,
-    })
-}
-
-/// Returns the initial value of an aggregation.
-pub(super) fn initial(e: &mut Emitter<'_>, aggregation: Aggregation, ty: ElementType) -> Option<InstrId> {
-    let opcode = match aggregate(aggregation, ty)? {
-        // Sums start with +0, not -0.
-        Op::Add | Op::Or => return e.zero(ty),
-        Op::Multiply => Opcode::Multiply,
-        Op::And => Opcode::And,
-        Op::Maximum => Opcode::Maximum,
-        _ => Opcode::Minimum,
-    };
-    e.scalar(ty, &identity(opcode, ty)?)
 }
 
 /// Computes the values of a contraction. Returns `None` if its form is not supported.
@@ -158,31 +132,6 @@ fn reduce_mask(e: &mut Emitter<'_>, form: &Form, written: &Labelled) -> Option<L
 fn reduce_all(e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<Labelled> {
     let over: Vec<usize> = array.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     aggregated(e, form, array, &over)
-}
-
-/// Aggregates an array over some of its indices.
-pub(super) fn aggregated(
-    e: &mut Emitter<'_>,
-    form: &Form,
-    array: &Labelled,
-    over: &[usize],
-) -> Option<Labelled> {
-    if over.is_empty() {
-        return Some(array.clone());
-    }
-    let ty = e.array(array.value)?.element_type;
-    let Some(op) = aggregate(form.aggregation, ty) else {
-        // For `=`, there is only one element.
-        let gone = |label: &Label| matches!(label, Label::Index(i) if over.contains(i));
-        let dims = e.array(array.value)?.dims;
-        let kept = || array.labels.iter().zip(&dims).filter(|(label, _)| !gone(label));
-        let single = over.iter().all(|&i| form.count(i) == 1);
-        let sizes: Vec<i64> = kept().map(|(_, &size)| size).collect();
-        let value = single.then(|| e.reshaped(array.value, &sizes)).flatten()?;
-        return Some(Labelled { value, labels: kept().map(|(label, _)| *label).collect() });
-    };
-    let init = initial(e, form.aggregation, ty)?;
-    array.reduced(e, over, &op, init)
 }
 
 /// Checks for a product of matrices: a sum of products of numbers, with at least one index to sum over.

@@ -1,8 +1,8 @@
 //! Windows of one operand, as `reduce-window`.
 
+use super::aggregates::{aggregate, aggregated, initial};
 use super::form::{Form, Term};
 use super::labelled::{Label, Labelled};
-use super::values::{aggregate, aggregated, initial};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
 use hlo_ir::contraction::Aggregation;

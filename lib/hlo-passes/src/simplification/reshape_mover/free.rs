@@ -1,10 +1,8 @@
 //! Values that can be recomputed in other sizes, or with reordered dimensions, at no cost.
 
-use super::add_before_move;
-use super::regions::{Mover, plain};
+use super::mover::{Mover, plain};
 use crate::support::constants::literal;
 use crate::support::effects::is_replaceable;
-use crate::support::reshapes::groups;
 use crate::support::rewrite::index;
 use hlo_ir::{AlignedBytes, Dims, InstrId, Literal, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
@@ -125,56 +123,11 @@ impl Free {
                         None => part.make(module, o, mover, made)?,
                     });
                 }
-                add_before_move(module, id, mover, &operands)?
+                mover.add_before_move(module, id, &operands)?
             }
         };
         made.insert(id, new);
         Some(new)
-    }
-}
-
-impl Mover {
-    /// Returns the dimension before the move that equals dimension `d` of the sizes `to` after it, if there
-    /// is one.
-    fn dimension_before(&self, to: &[i64], d: i64) -> Option<i64> {
-        let d = index(d)?;
-        match &self.op {
-            Op::Transpose(a) => a.dimensions.get(d).copied(),
-            _ => {
-                let all = groups(to, &self.from)?;
-                let (_, before) = all.into_iter().find(|(after, _)| after.as_slice() == [d])?;
-                <[usize; 1]>::try_from(before).ok().map(|[only]| only as i64)
-            }
-        }
-    }
-
-    /// Returns the sizes and the dimension map, before the move, of a broadcast from sizes `x` along `map` to
-    /// sizes `to`. Returns `None` if no broadcast that keeps the order of dimensions produces it.
-    fn broadcast_before(&self, x: &[i64], map: &[i64], to: &[i64]) -> Option<(Dims, Dims)> {
-        if map.len() != x.len() || !map.is_sorted() {
-            return None;
-        }
-        if let Op::Transpose(a) = &self.op {
-            let places: Dims =
-                map.iter().map(|&d| a.dimensions.get(index(d)?).copied()).collect::<Option<_>>()?;
-            return places.is_sorted().then(|| (x.iter().copied().collect(), places));
-        }
-        let (mut dims, mut places) = (Dims::new(), Dims::new());
-        if x.iter().all(|&size| size == 1) {
-            return Some((dims, places)); // The operand has one element.
-        }
-        for (after, before) in groups(to, &self.from)? {
-            let mapped = after.iter().filter(|&&d| map.contains(&(d as i64))).count();
-            if mapped == after.len() {
-                for d in before {
-                    dims.push(*self.from.get(d)?);
-                    places.push(d as i64);
-                }
-            } else if mapped > 0 {
-                return None;
-            }
-        }
-        Some((dims, places))
     }
 }
 

@@ -24,18 +24,17 @@
 //! and `convert-mover` would move the conversion back.
 
 mod free;
+mod mover;
 mod regions;
 
 use self::free::Free;
-use self::regions::{Mover, Region, regions};
+use self::regions::{Region, regions};
 use crate::pass_info::PassInfo;
 use crate::rewrites::Rewrites;
 use crate::support::effects::{Effects, control_dependent, remove_taken, take_unused};
 use crate::support::expander::added_since;
-use crate::support::rewrite::result_accuracy;
-use hlo_ir::attr::ResultAccuracy;
 use hlo_ir::diag::Diag;
-use hlo_ir::{InstrId, Module, Shape};
+use hlo_ir::{InstrId, Module};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The description in the registry.
@@ -103,7 +102,7 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
             };
             operands.push(operand);
         }
-        inner.insert(member, add_before_move(module, member, &region.mover, &operands)?);
+        inner.insert(member, region.mover.add_before_move(module, member, &operands)?);
     }
     let exits: Vec<InstrId> = region.exits.iter().map(|e| inner.get(e).copied()).collect::<Option<_>>()?;
     for (&exit, value) in region.exits.iter().zip(exits) {
@@ -112,15 +111,4 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
         module.replace_all_uses_with(exit, moved);
     }
     Some(())
-}
-
-/// Adds an elementwise operation on arrays in the sizes before the move.
-fn add_before_move(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
-    let ty = module[id].shape.as_array()?.element_type;
-    let (op, accuracy) = (module[id].op.clone(), result_accuracy(module, id));
-    let new = module.add_like(id, Shape::array(ty, mover.from.iter().copied()), op, operands.iter().copied());
-    if accuracy != ResultAccuracy::Default {
-        module.common_mut(new).result_accuracy = accuracy;
-    }
-    Some(new)
 }

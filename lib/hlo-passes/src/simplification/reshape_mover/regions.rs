@@ -1,21 +1,12 @@
 //! Finds the regions of elementwise operations past which reshapes and transposes move.
 
 use super::free::Free;
+use super::mover::{Mover, plain};
 use crate::simplification::convert_mover::{bits, widens};
 use crate::support::effects::{is_marked, is_replaceable};
-use crate::support::rewrite::same_layout;
-use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{InstrId, Module, Op, Opcode};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// The reshape or transpose that all values that enter a region share.
-#[derive(PartialEq)]
-pub(super) struct Mover {
-    /// A reshape or a transpose.
-    pub(super) op: Op,
-    /// The sizes before the reshape or transpose.
-    pub(super) from: Dims,
-}
 
 /// Operations that can be computed in the sizes before the move.
 pub(super) struct Region {
@@ -26,13 +17,6 @@ pub(super) struct Region {
     pub(super) members: Vec<InstrId>,
     /// The operations whose results are used below the region. Nothing in the region uses them.
     pub(super) exits: Vec<InstrId>,
-}
-
-/// Returns the shape of a static array in the default layout.
-pub(super) fn plain(module: &Module, id: InstrId) -> Option<&ArrayShape> {
-    let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
-    let usual = Shape::array(shape.element_type, shape.dims.iter().copied());
-    same_layout(&module[id].shape, &usual).then_some(shape)
 }
 
 /// Returns the regions of a computation. `order` contains its instructions, operands first. `shared` is
