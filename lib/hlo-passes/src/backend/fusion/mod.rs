@@ -14,6 +14,7 @@
 //! recomputes it. Expensive values are never recomputed.
 
 mod cluster;
+mod clusters;
 mod cost;
 mod emit;
 mod order;

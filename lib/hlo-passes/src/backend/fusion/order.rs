@@ -6,7 +6,7 @@
 //! of the nodes found (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs",
 //! 2006).
 
-use super::plan::{ClusterId, Plan};
+use super::clusters::{ClusterId, Clusters};
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
 
@@ -24,6 +24,13 @@ pub(super) enum Node {
 pub(super) enum DirectRead {
     Allowed,
     Refused,
+}
+
+/// The direction of a search.
+#[derive(Clone, Copy)]
+enum SearchDirection {
+    Users,
+    Operands,
 }
 
 /// Maximum number of edges that a search visits. If there are more, the nodes are not merged.
@@ -78,37 +85,35 @@ impl Order {
             *slot = place;
         }
     }
-}
 
-/// The direction of a search.
-#[derive(Clone, Copy)]
-enum SearchDirection {
-    Users,
-    Operands,
-}
-
-impl Plan<'_> {
     /// Merges `other` into `cluster` in the order. Returns false and changes nothing if another node would
     /// have to run both before and after the merged node.
-    pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: DirectRead) -> bool {
+    pub(super) fn unite(
+        &mut self,
+        clusters: &Clusters<'_>,
+        cluster: ClusterId,
+        other: Node,
+        direct: DirectRead,
+    ) -> bool {
         let cluster = Node::Cluster(cluster);
-        let (first, last) = if self.order.place(cluster) < self.order.place(other) {
-            (cluster, other)
-        } else {
-            (other, cluster)
+        let (first, last) =
+            if self.place(cluster) < self.place(other) { (cluster, other) } else { (other, cluster) };
+        let Some(after) = self.between(clusters, first, last, SearchDirection::Users, direct) else {
+            return false;
         };
-        let Some(after) = self.between(first, last, SearchDirection::Users, direct) else { return false };
-        let Some(before) = self.between(last, first, SearchDirection::Operands, direct) else { return false };
+        let Some(before) = self.between(clusters, last, first, SearchDirection::Operands, direct) else {
+            return false;
+        };
         let mut places: Vec<u32> =
-            before.iter().chain(&after).chain([&first, &last]).map(|&n| self.order.place(n)).collect();
+            before.iter().chain(&after).chain([&first, &last]).map(|&n| self.place(n)).collect();
         places.sort_unstable();
         // There is one position more than there are nodes. It stays unused.
         let both = places.get(before.len()).copied();
         for (node, place) in before.iter().zip(&places).chain(after.iter().rev().zip(places.iter().rev())) {
-            self.order.set_place(*node, *place);
+            self.set_place(*node, *place);
         }
         if let Some(place) = both {
-            self.order.set_place(cluster, place);
+            self.set_place(cluster, place);
         }
         true
     }
@@ -117,13 +122,14 @@ impl Plan<'_> {
     /// position. Returns `None` if one of them leads to `to`, or if the search exceeds its limit.
     fn between(
         &self,
+        clusters: &Clusters<'_>,
         from: Node,
         to: Node,
         towards: SearchDirection,
         direct: DirectRead,
     ) -> Option<Vec<Node>> {
-        let ends = [self.order.place(from), self.order.place(to)];
-        let inside = |n: Node| (ends[0].min(ends[1])..ends[0].max(ends[1])).contains(&self.order.place(n));
+        let ends = [self.place(from), self.place(to)];
+        let inside = |n: Node| (ends[0].min(ends[1])..ends[0].max(ends[1])).contains(&self.place(n));
         let mut seen: HashSet<Node> = HashSet::new();
         let mut stack = vec![from];
         let mut edges = Vec::new();
@@ -131,8 +137,8 @@ impl Plan<'_> {
         while let Some(node) = stack.pop() {
             edges.clear();
             match towards {
-                SearchDirection::Users => self.users_of_node(node, &mut edges),
-                SearchDirection::Operands => self.operands_of_node(node, &mut edges),
+                SearchDirection::Users => self.users_of_node(clusters, node, &mut edges),
+                SearchDirection::Operands => operands_of_node(clusters, node, &mut edges),
             }
             searched += edges.len();
             if searched > MAX_SEARCH_EDGES {
@@ -151,26 +157,26 @@ impl Plan<'_> {
             }
         }
         let mut out: Vec<Node> = seen.into_iter().collect();
-        out.sort_unstable_by_key(|&n| self.order.place(n));
+        out.sort_unstable_by_key(|&n| self.place(n));
         Some(out)
     }
 
     /// Collects the nodes that read a result of a node or have a control dependency on it.
-    fn users_of_node(&self, node: Node, out: &mut Vec<Node>) {
+    fn users_of_node(&self, clusters: &Clusters<'_>, node: Node, out: &mut Vec<Node>) {
         let one;
         let results: &[InstrId] = match node {
-            Node::Cluster(c) => self.cluster(c).map_or(&[], |c| &c.roots),
+            Node::Cluster(c) => clusters.get(c).map_or(&[], |c| &c.roots),
             Node::Instruction(i) => {
                 one = [i];
                 &one
             }
         };
         for r in results {
-            let waiting = self.order.control.get(r).map_or(&[][..], |w| w.as_slice());
-            for &user in self.module.users(*r).iter().chain(waiting) {
-                match self.inside.get(&user).map_or(&[][..], |of| of.as_slice()) {
+            let waiting = self.control.get(r).map_or(&[][..], |w| w.as_slice());
+            for &user in clusters.module().users(*r).iter().chain(waiting) {
+                match clusters.computing(user) {
                     [] => out.push(Node::Instruction(user)),
-                    clusters => out.extend(clusters.iter().map(|&c| Node::Cluster(c)).filter(|&n| n != node)),
+                    inside => out.extend(inside.iter().map(|&c| Node::Cluster(c)).filter(|&n| n != node)),
                 }
                 if out.len() > MAX_SEARCH_EDGES {
                     return;
@@ -178,29 +184,29 @@ impl Plan<'_> {
             }
         }
     }
+}
 
-    /// Collects the nodes whose results a node reads or on which it has a control dependency.
-    fn operands_of_node(&self, node: Node, out: &mut Vec<Node>) {
-        let mut add = |o: InstrId| match self.root_of.get(&o) {
-            // A stored value is read, even if it could also be recomputed.
-            Some(&c) if node != Node::Cluster(c) => out.push(Node::Cluster(c)),
-            None if !self.inside.contains_key(&o) => out.push(Node::Instruction(o)),
-            // The node computes the value itself.
-            _ => {}
-        };
-        match node {
-            Node::Cluster(c) => {
-                for &member in self.cluster(c).map_or(&[][..], |c| &c.members) {
-                    self.module[member].operands.iter().for_each(|&o| add(o));
-                }
+/// Collects the nodes whose results a node reads or on which it has a control dependency.
+fn operands_of_node(clusters: &Clusters<'_>, node: Node, out: &mut Vec<Node>) {
+    let mut add = |o: InstrId| match clusters.with_root(o) {
+        // A stored value is read, even if it could also be recomputed.
+        Some(c) if node != Node::Cluster(c) => out.push(Node::Cluster(c)),
+        None if clusters.computing(o).is_empty() => out.push(Node::Instruction(o)),
+        // The node computes the value itself.
+        _ => {}
+    };
+    match node {
+        Node::Cluster(c) => {
+            for &member in clusters.get(c).map_or(&[][..], |c| &c.members) {
+                clusters.module()[member].operands.iter().for_each(|&o| add(o));
             }
-            Node::Instruction(i) => {
-                self.module[i]
-                    .operands
-                    .iter()
-                    .chain(self.module[i].control_predecessors())
-                    .for_each(|&o| add(o));
-            }
+        }
+        Node::Instruction(i) => {
+            clusters.module()[i]
+                .operands
+                .iter()
+                .chain(clusters.module()[i].control_predecessors())
+                .for_each(|&o| add(o));
         }
     }
 }

@@ -6,6 +6,7 @@
 //! cluster. All other instructions start their own clusters.
 
 use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
+use super::clusters::{ClusterId, Clusters};
 use super::cost::{Cost, Role, element_count, is_duplicable, is_scalar_constant, role};
 use super::order::{DirectRead, Node, Order};
 use super::rows;
@@ -13,21 +14,14 @@ use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// The index of a cluster.
-pub(super) type ClusterId = u32;
-
-/// The clusters of one computation.
-pub(super) struct Plan<'m> {
-    pub(super) module: &'m Module,
+/// The plan of one computation.
+struct Plan<'m> {
+    module: &'m Module,
     /// The role of each instruction of this computation, by instruction index.
     roles: Vec<Role>,
     row_values: HashMap<InstrId, Dims>,
-    pub(super) order: Order,
-    clusters: Vec<Option<Cluster>>,
-    /// The clusters that compute each instruction.
-    pub(super) inside: HashMap<InstrId, SmallVec<[ClusterId; 1]>>,
-    /// The cluster of which each instruction is a result.
-    pub(super) root_of: HashMap<InstrId, ClusterId>,
+    order: Order,
+    clusters: Clusters<'m>,
 }
 
 /// Maximum number of results of a fusion.
@@ -63,16 +57,14 @@ pub(super) fn plan(
         row_values: rows::row_values(module, &roles, &order),
         roles,
         order: Order::new(module, computation, &order),
-        clusters: Vec::new(),
-        inside: HashMap::with_capacity(order.len()),
-        root_of: HashMap::new(),
+        clusters: Clusters::new(module, order.len()),
     };
     let root = module[computation].root();
     for &i in order.iter().rev() {
         plan.place(i, i == root, multi_output);
     }
     let position: HashMap<InstrId, usize> = order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
-    let mut clusters: Vec<Cluster> = plan.clusters.into_iter().flatten().collect();
+    let mut clusters: Vec<Cluster> = plan.clusters.into_remaining();
     for c in &mut clusters {
         c.members.sort_unstable_by_key(|i| position.get(i));
         c.roots.sort_unstable_by_key(|i| position.get(i));
@@ -82,32 +74,12 @@ pub(super) fn plan(
 }
 
 impl Plan<'_> {
-    /// Returns the clusters in which `id` is used, and whether it is also used outside clusters.
-    fn users(&self, id: InstrId) -> (SmallVec<[ClusterId; 4]>, bool) {
-        let mut clusters: SmallVec<[ClusterId; 4]> = SmallVec::new();
-        let mut elsewhere = false;
-        for user in self.module.users(id) {
-            match self.inside.get(user) {
-                Some(of) => clusters.extend(of.iter().copied()),
-                None => elsewhere = true,
-            }
-        }
-        clusters.sort_unstable();
-        clusters.dedup();
-        (clusters, elsewhere)
-    }
-
-    /// Returns the users of `id` in a cluster.
-    fn users_in(&self, id: InstrId, c: ClusterId) -> Vec<InstrId> {
-        self.module.users(id).iter().copied().filter(|&u| self.is_inside(u, c)).collect()
-    }
-
     /// Computes `id` in every cluster that uses it, as far as the cost rule allows. Returns whether all of
     /// them compute it.
     fn join_all(&mut self, id: InstrId) -> bool {
         let mut uses: Vec<(ClusterId, InstrId)> = Vec::new();
         for &user in self.module.users(id) {
-            uses.extend(self.inside.get(&user).into_iter().flatten().map(|&c| (c, user)));
+            uses.extend(self.clusters.computing(user).iter().map(|&c| (c, user)));
         }
         uses.sort_by_key(|&(c, _)| c);
         let mut all = true;
@@ -123,7 +95,7 @@ impl Plan<'_> {
         if is_scalar_constant(self.module, id) {
             return; // Every fusion contains its own copy.
         }
-        let (mut users, elsewhere) = self.users(id);
+        let (mut users, elsewhere) = self.clusters.users(id);
         let needed_outside = is_root || elsewhere;
         if multi_output && self.is_shared_array(id, &users) {
             users = self.merge_all(&users);
@@ -133,7 +105,7 @@ impl Plan<'_> {
             return;
         }
         if let ([c], false) = (users.as_slice(), needed_outside)
-            && self.try_join(*c, id, &self.users_in(id, *c))
+            && self.try_join(*c, id, &self.clusters.users_in(id, *c))
         {
             return;
         }
@@ -153,7 +125,7 @@ impl Plan<'_> {
     fn adds_no_reads(&self, id: InstrId, users: &[ClusterId]) -> bool {
         let is_read = |&o: &InstrId| {
             let others = self.module.users(o);
-            let read_in = |&c: &ClusterId| others.iter().any(|&u| u != id && self.is_inside(u, c));
+            let read_in = |&c: &ClusterId| others.iter().any(|&u| u != id && self.clusters.is_inside(u, c));
             self.module[o].shape.is_scalar() || others.len() <= MAX_READERS && users.iter().all(read_in)
         };
         let is_cheap = matches!(self.roles[id.index()], Role::Elementwise(Cost::Free | Cost::Cheap));
@@ -173,10 +145,7 @@ impl Plan<'_> {
         if matches!(self.module[id].op, Op::Reshape(_)) {
             return; // Reshaping a row-major array keeps its bytes, so no loop is needed.
         }
-        let c = self.clusters.len() as ClusterId;
-        self.clusters.push(Some(Cluster::new(self.module, id, role)));
-        self.inside.entry(id).or_default().push(c);
-        self.root_of.insert(id, c);
+        self.clusters.start(id, role);
         self.order.start_cluster(id);
     }
 
@@ -201,9 +170,9 @@ impl Plan<'_> {
     /// cluster.
     fn try_join(&mut self, c: ClusterId, id: InstrId, users: &[InstrId]) -> bool {
         let only_here = |i: InstrId| !self.module.is_root(i);
-        let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
-        let only = |u: &InstrId| self.inside.get(u).is_some_and(|of| of.as_slice() == [c]);
+        let only = |&u: &InstrId| self.clusters.computing(u) == [c];
         let all_users_here = users.len() == self.module.users(id).len() && users.iter().all(only);
+        let Some(cluster) = self.clusters.get_mut(c) else { return false };
         if all_users_here && self.row_values.contains_key(&id) {
             rows::turn_to_rows(self.module, &self.roles, &self.row_values, cluster, id, &only_here);
         }
@@ -217,7 +186,7 @@ impl Plan<'_> {
             let Some(admission) = cluster.admits(self.module, &self.roles, id, users) else { return false };
             cluster.join(id, admission);
         }
-        self.inside.entry(id).or_default().push(c);
+        self.clusters.note_member(c, id);
         true
     }
 
@@ -227,12 +196,12 @@ impl Plan<'_> {
         let users: SmallVec<[ClusterId; 4]> =
             if users.len() > 1 && !needed_outside { self.merge_all(users) } else { users.into() };
         let &[c] = users.as_slice() else { return false };
-        let here = self.users_in(id, c);
+        let here = self.clusters.users_in(id, c);
         if !needed_outside {
             return self.try_join(c, id, &here);
         }
         let Some(dims) = self.module[id].shape.as_array().map(|a| a.dims.clone()) else { return false };
-        let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
+        let Some(cluster) = self.clusters.get_mut(c) else { return false };
         let fits = cluster.kind == Kind::Loop
             && cluster.dims == dims
             && cluster.roots.len() < MAX_ROOTS
@@ -243,24 +212,16 @@ impl Plan<'_> {
         }
         let Some(admission) = cluster.admits(self.module, &self.roles, id, &here) else { return false };
         // Its other users then have to wait for the cluster.
-        if !self.unite(c, Node::Instruction(id), DirectRead::Allowed) {
+        if !self.order.unite(&self.clusters, c, Node::Instruction(id), DirectRead::Allowed) {
             return false;
         }
-        if let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) {
+        if let Some(cluster) = self.clusters.get_mut(c) {
             cluster.join(id, admission);
             cluster.roots.push(id);
         }
-        self.inside.entry(id).or_default().push(c);
-        self.root_of.insert(id, c);
+        self.clusters.note_member(c, id);
+        self.clusters.note_root(c, id);
         true
-    }
-
-    pub(super) fn is_inside(&self, id: InstrId, c: ClusterId) -> bool {
-        self.inside.get(&id).is_some_and(|of| of.contains(&c))
-    }
-
-    pub(super) fn cluster(&self, c: ClusterId) -> Option<&Cluster> {
-        self.clusters.get(c as usize).and_then(Option::as_ref)
     }
 
     /// Merges loops over the same sizes that do not depend on each other. Returns the remaining clusters.
@@ -269,13 +230,14 @@ impl Plan<'_> {
         // The last remaining clusters of each size.
         let mut open: HashMap<Dims, Vec<ClusterId>> = HashMap::new();
         for &c in ids {
-            let dims = self.cluster(c).map(|c| c.dims.clone()).unwrap_or_default();
+            let dims = self.clusters.get(c).map(|c| c.dims.clone()).unwrap_or_default();
             let alike = open.entry(dims).or_default();
             let into = alike.iter().copied().find(|&into| {
-                self.may_merge(into, c) && self.unite(into, Node::Cluster(c), DirectRead::Refused)
+                self.may_merge(into, c)
+                    && self.order.unite(&self.clusters, into, Node::Cluster(c), DirectRead::Refused)
             });
             match into {
-                Some(into) => self.merge(into, c),
+                Some(into) => self.clusters.merge(into, c),
                 None => {
                     if alike.len() == MAX_MERGE_CANDIDATES {
                         alike.remove(0);
@@ -290,7 +252,7 @@ impl Plan<'_> {
 
     /// Checks whether two clusters of the same sizes are loops that are small enough together.
     fn may_merge(&self, a: ClusterId, b: ClusterId) -> bool {
-        let (Some(ca), Some(cb)) = (self.cluster(a), self.cluster(b)) else { return false };
+        let (Some(ca), Some(cb)) = (self.clusters.get(a), self.clusters.get(b)) else { return false };
         ca.kind == Kind::Loop
             && cb.kind == Kind::Loop
             && ca.roots.len() + cb.roots.len() <= MAX_ROOTS
@@ -300,22 +262,5 @@ impl Plan<'_> {
                 .iter()
                 .try_fold(1u64, |n, &d| n.checked_mul(d as u64))
                 .is_some_and(|n| n >= MIN_SHARED_ELEMENTS)
-    }
-
-    fn merge(&mut self, into: ClusterId, from: ClusterId) {
-        let Some(other) = self.clusters.get_mut(from as usize).and_then(Option::take) else { return };
-        for &member in &other.members {
-            let of = self.inside.entry(member).or_default();
-            of.retain(|c| *c != from);
-            if !of.contains(&into) {
-                of.push(into);
-            }
-        }
-        for &root in &other.roots {
-            self.root_of.insert(root, into);
-        }
-        if let Some(cluster) = self.clusters.get_mut(into as usize).and_then(Option::as_mut) {
-            cluster.absorb(other);
-        }
     }
 }
