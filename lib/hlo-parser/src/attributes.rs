@@ -1,16 +1,15 @@
 //! Parsing of attributes. The opcode table lists the attributes of each opcode, and the attribute types read
 //! their values.
 
-use crate::body::Body;
-use crate::module::{Computations, ModuleParser};
-use crate::{literal, shape};
-use hlo_ir::attr::{AttrContext, AttrError, AttrReader, Attrs, InlineComputation, Presence, Resolver};
+use crate::parser::{Body, ModuleParser};
+use crate::scan::matching;
+use hlo_ir::attr::{AttrError, AttrReader, Attrs, InlineComputation, Presence};
 use hlo_ir::blank::{TrimBlanks, is_blank};
-use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
-use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
+use hlo_ir::{CommonAttrs, CommonField, InstrId, Op, Span};
+use smallvec::SmallVec;
 use std::collections::HashSet;
 
 /// The parts of an attribute.
@@ -24,6 +23,9 @@ pub struct Attribute<'t> {
     /// The span of the value.
     pub value_span: Span,
 }
+
+/// The attributes of an instruction, each with its name.
+pub type AttributeTokens<'t> = SmallVec<[&'t str; 6]>;
 
 /// Splits an attribute token into its parts.
 pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
@@ -46,43 +48,6 @@ pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
     ("branch_computations", true),
     ("called_computations", true),
 ];
-
-impl Computations<'_> {
-    /// Creates a reader for an attribute's value, which starts at byte `base` of the text. `inline` contains
-    /// the bodies in it that are in place of computation names.
-    pub fn reader<'r>(
-        &'r self,
-        value: &'r str,
-        base: usize,
-        inline: &'r [InlineComputation],
-    ) -> AttrReader<'r> {
-        AttrReader::with_context(value, base, AttrContext { resolver: self, inline })
-    }
-}
-
-impl Resolver for Computations<'_> {
-    fn computation(&self, name: &str) -> Option<ComputationId> {
-        self.0.get(name).filter(|d| d.complete).map(|d| d.id)
-    }
-
-    fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError> {
-        let mut c = Cursor::new(text, base);
-        let shape = shape::read(&mut c)?;
-        Ok((shape, c.offset() - base))
-    }
-
-    fn literal(&self, text: &str, base: usize) -> Result<(Literal, usize), AttrError> {
-        let mut c = Cursor::new(text, base);
-        let read = shape::read_before_value(&mut c).and_then(|shape| literal::read(&mut c, &shape))?;
-        Ok((read.whole(c.since(base))?, c.offset() - base))
-    }
-
-    fn check_module(&self, text: &str) -> Result<(), String> {
-        crate::parse_module(text).map(|_| ()).map_err(|diags| {
-            diags.into_iter().next().map_or_else(|| "it does not parse".into(), |d| d.message)
-        })
-    }
-}
 
 /// The attributes that every instruction accepts, as read so far.
 #[derive(Default)]
@@ -278,7 +243,7 @@ impl<'t> ModuleParser<'t> {
             let parsed = self.inline_bodies.remove(&(open as u32));
             let close = match &parsed {
                 Some(pair) => open + pair.as_str().len() - 1,
-                None => crate::scan::matching(text, open),
+                None => matching(text, open),
             };
             // A body contains an instruction, and therefore a `=`.
             if close >= end

@@ -1,10 +1,13 @@
 //! Parsing of a computation's body: its instructions in order, their names, and the root.
 
+use crate::attributes::AttributeTokens;
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
-use crate::instruction::{AttributeTokens, InstructionText, opcode_or_asynchronous};
-use crate::module::{ByName, Depth, ModuleParser};
-use crate::scan::matching;
+use crate::instruction::InstructionText;
+use crate::line_starts::{defines_instruction, starts_entry, starts_instruction};
+use crate::names::opcode_or_asynchronous;
+use crate::parser::{Body, ModuleParser, Slot};
+use crate::scan::{Depth, matching};
 use crate::signature::Signature;
 use crate::syntax::ScannedText;
 use hlo_ir::blank::TrimBlanks;
@@ -14,54 +17,6 @@ use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Span};
 use pest::iterators::Pair;
 use std::collections::HashMap;
-
-/// A name defined in a body.
-#[derive(Clone, Copy)]
-pub struct Slot {
-    /// The instruction. `None` if it is invalid, so that its uses are not reported as errors.
-    pub id: Option<InstrId>,
-    /// The span of the name.
-    pub span: Span,
-}
-
-/// A body that is being read.
-pub struct Body<'t> {
-    /// The computation.
-    pub computation: ComputationId,
-    /// The offset of the end of the body.
-    pub end: usize,
-    /// The instructions by name, without `%`.
-    pub names: ByName<'t, Slot>,
-    /// The instructions that have no name in the text, and the base of their names.
-    pub unnamed: Vec<(InstrId, String)>,
-    /// The instruction marked `ROOT`, and its span. The instruction is `None` if it is invalid.
-    pub root: Option<(Option<InstrId>, Span)>,
-    /// The last instruction.
-    pub last: Option<InstrId>,
-    /// Whether an instruction is invalid.
-    pub failed: bool,
-    /// Whether undefined operands become parameters.
-    pub single: bool,
-    /// The number of the next such parameter.
-    pub parameters: i64,
-}
-
-impl Body<'_> {
-    /// Creates an empty body.
-    pub fn new(computation: ComputationId, end: usize) -> Self {
-        Self {
-            computation,
-            end,
-            names: ByName::default(),
-            unnamed: Vec::new(),
-            root: None,
-            last: None,
-            failed: false,
-            single: false,
-            parameters: 0,
-        }
-    }
-}
 
 impl<'t> ModuleParser<'t> {
     /// Builds a body that the grammar has parsed.
@@ -437,42 +392,4 @@ impl<'t> ModuleParser<'t> {
             None => diag,
         }
     }
-}
-
-/// Returns whether `rest` starts like the entry computation.
-pub fn starts_entry(rest: &str) -> bool {
-    let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_blanks_start);
-    name.is_some_and(|n| !n.starts_with('='))
-}
-
-/// Returns whether `rest` starts like an instruction: a name and ` =`, or `= ` by mistake.
-pub fn starts_instruction(rest: &str) -> bool {
-    after_name(rest).is_some_and(|after| after.starts_with("= ")) || defines_instruction(rest)
-}
-
-/// Returns whether `rest` starts with a name and an `=` that define an instruction. An `=` directly after the
-/// name is that of an attribute, unless the name follows `ROOT` or the value looks like a shape.
-fn defines_instruction(rest: &str) -> bool {
-    let Some(after) = after_name(rest) else { return false };
-    let name = &rest[..rest.len() - after.len()];
-    let is_meant = |value: &str| name.contains([' ', '\t']) || starts_shape(value.trim_blanks_start());
-    (name.contains('%') && after.starts_with('='))
-        || after.strip_prefix("= ").is_some_and(is_meant)
-        || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
-}
-
-/// Returns whether a value looks like a shape: `f32[…` or `(…`.
-fn starts_shape(value: &str) -> bool {
-    let word = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
-    value.starts_with('(') || (word > 0 && value[word..].starts_with('['))
-}
-
-/// Returns the text after the name at the start of `rest`. `ROOT` may precede the name.
-fn after_name(rest: &str) -> Option<&str> {
-    let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
-    let rest = root.unwrap_or(rest).trim_blanks_start();
-    let (rest, with_percent) = rest.strip_prefix('%').map_or((rest, false), |rest| (rest, true));
-    let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
-    let after = &rest[name.filter(|&e| e > 0)?..];
-    Some(after.strip_prefix(':').filter(|_| !with_percent).unwrap_or(after))
 }

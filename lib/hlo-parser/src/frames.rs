@@ -4,7 +4,7 @@
 //! all four.
 
 use crate::grammar::Rule;
-use crate::module::ModuleParser;
+use crate::parser::ModuleParser;
 use hlo_ir::attr::{AttrError, AttrReader};
 use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;

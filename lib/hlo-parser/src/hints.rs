@@ -1,8 +1,8 @@
 //! Hints for errors that state what is missing but not why: notes about likely causes, especially for users
 //! who know other languages.
 
-use crate::body::starts_instruction;
 use crate::grammar::syntax_error;
+use crate::line_starts::starts_instruction;
 use crate::other_names;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;

@@ -1,17 +1,16 @@
 //! Parsing of an instruction: shape, opcode, operands, attributes.
 
-use crate::body::{Body, Slot};
+use crate::attributes::AttributeTokens;
 use crate::hints;
-use crate::module::ModuleParser;
-use crate::scan::MAX_DEPTH;
+use crate::names::{bare_name, opcode_or_asynchronous};
+use crate::parser::{Body, Chain, ModuleParser, Slot};
 use crate::syntax::{self, Head, ScannedText, Stop, Text, wanted};
-use crate::wrapped::{Chain, Wrapped, thread};
+use crate::wrapped::{Wrapped, thread};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::diag::Diag;
 use hlo_ir::ops::infer_shape;
 use hlo_ir::rules::code;
 use hlo_ir::{Arity, ArrayShape, InstrId, Op, Opcode, Shape, Span};
-use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
 /// The text of an instruction, as slices of [`ModuleParser::text`].
@@ -22,14 +21,6 @@ pub struct InstructionText<'t> {
     pub statement: &'t str,
     /// The attributes, each with its name.
     pub attributes: AttributeTokens<'t>,
-}
-
-/// The attributes of an instruction, each with its name.
-pub type AttributeTokens<'t> = SmallVec<[&'t str; 6]>;
-
-/// Returns a defined name without the `%` before it or the `:` after it.
-pub fn bare_name(written: &str) -> &str {
-    written.strip_prefix('%').or_else(|| written.strip_suffix(':')).unwrap_or(written)
 }
 
 impl<'t> ModuleParser<'t> {
@@ -270,47 +261,5 @@ impl<'t> ModuleParser<'t> {
         };
         self.report(diag);
         None
-    }
-}
-
-/// The total size of inferred shapes. A few bytes of text can describe tuples of any size and depth, so the
-/// size is limited.
-#[derive(Default)]
-pub struct Inferred {
-    parts: usize,
-}
-
-impl Inferred {
-    /// Number of parts that may be inferred in addition to one for each byte of the text.
-    const EXTRA_INFERRED_PARTS: usize = 1 << 17;
-    /// Maximum depth of inferred tuples. The printed text nests as deep and must be readable again.
-    const MAX_DEPTH: usize = MAX_DEPTH / 2;
-
-    /// Counts a shape. Returns an error message if the total is too large.
-    fn too_many(&mut self, shape: &Shape, text: &str) -> Option<String> {
-        self.parts = self.parts.saturating_add(shape.node_count());
-        let limit = Self::EXTRA_INFERRED_PARTS.saturating_add(text.len());
-        (self.parts > limit)
-            .then(|| format!("the shapes that are not written have more than {limit} parts in all"))
-    }
-
-    /// Counts a shape. Returns an error message if it is too deep or the total is too large.
-    pub fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
-        if let Some(excess) = self.too_many(shape, text) {
-            return Some(excess);
-        }
-        let deep = shape.depth() > Self::MAX_DEPTH;
-        deep.then(|| {
-            format!("the shape that is not written is a tuple nested more than {} deep", Self::MAX_DEPTH)
-        })
-    }
-}
-
-/// Returns the opcode with this name. For the short form of an asynchronous opcode, also returns the wrapped
-/// opcode.
-pub fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
-    match Opcode::from_name(name) {
-        Some(opcode) => Some((opcode, None)),
-        None => Opcode::from_short_form(name).map(|(opcode, wrapped)| (opcode, Some(wrapped))),
     }
 }

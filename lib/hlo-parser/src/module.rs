@@ -1,21 +1,22 @@
 //! Parsing of modules: the header, the stack-frame tables, and the list of computations.
 
 use crate::attributes::{Attribute, split};
-use crate::body::Slot;
+use crate::errors::in_order;
 use crate::grammar::{Rule, parse};
 use crate::hints;
-use crate::instruction::{Inferred, bare_name};
-use crate::scan::Scanned;
+use crate::names::bare_name;
+use crate::parser::{Defined, ModuleParser};
+use crate::scan::Depth;
+use crate::shape;
 use crate::signature::Signature;
-use crate::wrapped::{Chain, thread};
-use crate::{MAX_ERRORS, Parsed, shape};
+use crate::wrapped::thread;
 use hlo_ir::attr::HloString;
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::names::sanitized;
 use hlo_ir::rules::code;
-use hlo_ir::{ComputationId, InstrId, Module, Opcode, ShapePool, Span};
+use hlo_ir::{ComputationId, Module, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
@@ -23,51 +24,13 @@ use std::collections::{HashMap, HashSet};
 /// fixed cost.
 const MIN_CHUNK_BYTES: usize = 1 << 15;
 
-/// A map keyed by names in the text. Its hasher has a random seed and is much faster than the default.
-pub type ByName<'t, T> = HashMap<&'t str, T, foldhash::fast::RandomState>;
-
-/// A defined computation.
-pub struct Defined {
-    /// The computation in the module.
-    pub id: ComputationId,
-    /// The span of its name.
-    pub span: Span,
-    /// Whether its body has been parsed. It can be called only after that.
-    pub complete: bool,
-}
-
-/// The state of a parse.
-pub struct ModuleParser<'t> {
-    /// The original text.
-    pub source: &'t str,
-    /// The text with comments replaced by blanks. Positions are the same as in `source`.
-    pub text: &'t str,
-    /// The module under construction.
+/// The result of parsing a text without errors.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The module.
     pub module: Module,
-    /// The errors so far.
-    pub diags: Vec<Diag>,
-    /// The warnings so far: text that is accepted but probably not as intended.
+    /// The warnings in the order of the text, at most [`MAX_ERRORS`](crate::MAX_ERRORS).
     pub warnings: Vec<Diag>,
-    /// The computations defined so far.
-    pub names: Computations<'t>,
-    /// Inline computations and the base of their names. They are named after all others are known.
-    pub unnamed: Vec<(ComputationId, String)>,
-    /// The inline bodies that have been parsed in place of a computation's name, by start offset.
-    pub inline_bodies: HashMap<u32, Pair<'t, Rule>>,
-    /// The size of all shapes inferred so far because the text does not contain them.
-    pub inferred: Inferred,
-    /// The opcodes whose attributes an error message has already listed.
-    pub attributes_listed: HashSet<Opcode>,
-    /// The asynchronous chain of each asynchronous instruction.
-    pub chains: HashMap<InstrId, Chain>,
-    /// The tuple shapes. Equal ones are shared.
-    pub shapes: ShapePool,
-    /// An empty map for the names of the next body.
-    pub spare_names: ByName<'t, Slot>,
-    scanned: &'t Scanned<'t>,
-    /// The first brace that the scan reported. Instructions after it may be in the wrong body.
-    broken_brace: Option<usize>,
-    entry: Option<(ComputationId, Span)>,
 }
 
 /// The part of a computation before its body.
@@ -80,66 +43,7 @@ struct Head<'t> {
     signature: Signature<'t>,
 }
 
-/// Sorts diagnostics by their position in the text, and truncates the list to [`MAX_ERRORS`].
-fn in_order(mut diags: Vec<Diag>, what: &str) -> Vec<Diag> {
-    diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
-    if diags.len() > MAX_ERRORS {
-        diags.truncate(MAX_ERRORS);
-        if let Some(last) = diags.last_mut() {
-            last.notes.push(format!("there are more {what} than these {MAX_ERRORS}"));
-        }
-    }
-    diags
-}
-
-/// The number of open brackets.
-#[derive(Default)]
-pub struct Depth(pub usize);
-
-impl Depth {
-    /// Counts the brackets in a part of the scanned text.
-    pub fn count(&mut self, text: &str) {
-        for b in text.bytes() {
-            match b {
-                b'{' | b'(' | b'[' => self.0 += 1,
-                b'}' | b')' | b']' => self.0 = self.0.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-}
-
-fn is_brace(text: &str, at: usize) -> bool {
-    matches!(text.as_bytes().get(at), Some(b'{' | b'}'))
-}
-
-/// The computations defined so far, by name without `%`.
-#[derive(Default)]
-pub struct Computations<'t>(pub ByName<'t, Defined>);
-
 impl<'t> ModuleParser<'t> {
-    /// Creates a parser for `source`. `scanned` is the result of scanning it.
-    pub fn new(source: &'t str, scanned: &'t Scanned<'t>) -> Self {
-        Self {
-            source,
-            text: &scanned.text,
-            module: Module::default(),
-            inferred: Inferred::default(),
-            diags: scanned.errors.clone(),
-            warnings: Vec::new(),
-            names: Computations::default(),
-            unnamed: Vec::new(),
-            attributes_listed: HashSet::new(),
-            inline_bodies: HashMap::new(),
-            chains: HashMap::new(),
-            shapes: ShapePool::default(),
-            spare_names: ByName::default(),
-            scanned,
-            broken_brace: scanned.broken.iter().copied().find(|&b| is_brace(source, b)),
-            entry: None,
-        }
-    }
-
     /// Parses the whole text.
     pub fn parse(mut self) -> Result<Parsed, Vec<Diag>> {
         if !self.scanned.fatal {
@@ -160,41 +64,6 @@ impl<'t> ModuleParser<'t> {
         } else {
             Err(in_order(self.diags, "errors"))
         }
-    }
-
-    /// Returns whether there are enough errors.
-    pub fn full(&self) -> bool {
-        // One more error than is shown tells that there are more.
-        self.diags.len() > MAX_ERRORS
-    }
-
-    /// Adds an error.
-    pub fn report(&mut self, diag: Diag) {
-        if !self.full() {
-            self.diags.push(diag);
-        }
-    }
-
-    /// Adds a warning.
-    pub fn warn(&mut self, diag: Diag) {
-        if self.warnings.len() <= MAX_ERRORS {
-            self.warnings.push(diag);
-        }
-    }
-
-    /// Returns the span of `part`, a slice of [`ModuleParser::text`].
-    pub fn span_of(&self, part: &str) -> Span {
-        // A name that is not in the text has no span.
-        let start = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
-        let Some(start) = start.filter(|s| s + part.len() <= self.text.len()) else {
-            return Span::default();
-        };
-        Span::new(start, start + part.len())
-    }
-
-    /// Returns the original text, with comments, at a span.
-    pub fn source_at(&self, span: Span) -> &'t str {
-        self.source.get(span.range()).unwrap_or_default()
     }
 
     // ---- Before the computations
@@ -384,11 +253,6 @@ impl<'t> ModuleParser<'t> {
         Head { id, name: bare_name(name), signature }
     }
 
-    /// Makes a computation, whose name is at `span`, the entry.
-    pub fn set_entry(&mut self, id: ComputationId, span: Span) {
-        self.entry = Some((id, span));
-    }
-
     /// Adds a computation with the name in the text, with or without `%`.
     fn define(&mut self, written: &'t str) -> ComputationId {
         let name = bare_name(written);
@@ -472,46 +336,6 @@ impl<'t> ModuleParser<'t> {
         let mut depth = Depth::default();
         depth.count(&self.text[at..line]);
         if depth.0 == 0 { line } else { self.after_block(at) }
-    }
-
-    /// Returns whether the scan reported a bracket in the range.
-    pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
-        self.first_broken(range.start).is_some_and(|b| b < range.end)
-    }
-
-    /// Returns whether the offsets `first` and `second` are in the same body, according to the scan.
-    pub fn same_body(&self, first: usize, second: usize) -> bool {
-        self.broken_brace.is_none_or(|b| b >= second) && !self.is_broken(first..second)
-    }
-
-    /// Returns the first bracket at or after `at` that the scan reported.
-    pub fn first_broken(&self, at: usize) -> Option<usize> {
-        let broken = &self.scanned.broken;
-        broken.get(broken.partition_point(|&b| b < at)).copied()
-    }
-
-    /// Returns the span of the name of the computation `name`, if it is defined after `at`.
-    pub fn defined_later(&self, name: &str, at: usize) -> Option<Span> {
-        let ends = &self.scanned.top_level_ends;
-        ends[ends.partition_point(|&e| e < at)..].iter().find_map(|&end| {
-            let rest = self.text[end + 1..].trim_blanks_start();
-            let rest = rest.strip_prefix("ENTRY").map_or(rest, str::trim_blanks_start);
-            let rest = rest.strip_prefix('%').unwrap_or(rest);
-            let found = rest.get(..name.len()).filter(|&n| n == name)?;
-            let ends_there = rest[name.len()..].trim_blanks_start().starts_with(['(', '{']);
-            ends_there.then(|| self.span_of(found))
-        })
-    }
-
-    /// Returns the end of the top-level block that contains `at` or is the first after it.
-    fn after_block(&self, at: usize) -> usize {
-        let ends = &self.scanned.top_level_ends;
-        ends.get(ends.partition_point(|&e| e < at)).map_or(self.text.len(), |e| e + 1)
-    }
-
-    /// Returns the start of the next line after `at`, or the end of the text.
-    pub fn next_line(&self, at: usize) -> usize {
-        self.text[at..].find(['\n', '\r']).map_or(self.text.len(), |n| at + n + 1)
     }
 
     // ---- The end -------------------------------------------------------------------------------------------

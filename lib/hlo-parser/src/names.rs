@@ -1,10 +1,25 @@
-//! Checks of the names that HLO text allows.
+//! Names: the checks of the names that HLO text allows, and the opcodes that names mean.
 
-use crate::module::ModuleParser;
+use crate::parser::ModuleParser;
+use hlo_ir::Opcode;
 use hlo_ir::diag::Diag;
 use hlo_ir::names::{is_keyword, is_type, sanitized};
 use hlo_ir::rules::code;
 use std::borrow::Cow;
+
+/// Returns a defined name without the `%` before it or the `:` after it.
+pub fn bare_name(written: &str) -> &str {
+    written.strip_prefix('%').or_else(|| written.strip_suffix(':')).unwrap_or(written)
+}
+
+/// Returns the opcode with this name. For the short form of an asynchronous opcode, also returns the wrapped
+/// opcode.
+pub fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
+    match Opcode::from_name(name) {
+        Some(opcode) => Some((opcode, None)),
+        None => Opcode::from_short_form(name).map(|(opcode, wrapped)| (opcode, Some(wrapped))),
+    }
+}
 
 /// Returns a legal replacement for a name that is not allowed. Computations are renamed; for instructions it
 /// is an error.

@@ -1,9 +1,8 @@
 //! Parsing of the contents of an instruction's parentheses: operands, a parameter's number, a constant's
 //! value.
 
-use crate::body::{Body, Slot};
 use crate::literal::{self, ReadLiteral};
-use crate::module::ModuleParser;
+use crate::parser::{Body, ModuleParser, Slot};
 use crate::syntax::{self, Operand, Operands, ScannedText, Stop, Text};
 use hlo_ir::cursor::token_at;
 use hlo_ir::diag::Diag;

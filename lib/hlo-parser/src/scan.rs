@@ -2,6 +2,7 @@
 //! brackets, quotes and comments are closed and how deep brackets nest. The grammar can therefore recurse
 //! without its own limit, and can search for a closing bracket without considering comments and strings.
 
+use crate::errors::MAX_ERRORS;
 use hlo_ir::Span;
 use hlo_ir::attr::dict_end;
 use hlo_ir::diag::Diag;
@@ -130,7 +131,7 @@ impl Scanner<'_> {
             let is_first_byte = |&i: &usize| self.bytes[i] & 0xc0 != 0x80;
             let last = (0..end).rev().find(is_first_byte).unwrap_or(0);
             self.out.broken.push(at);
-            self.out.errors.truncate(crate::MAX_ERRORS - 1);
+            self.out.errors.truncate(MAX_ERRORS - 1);
             self.out.errors.push(
                 Diag::error(format!("the text ends before this `{}` is closed", b as char))
                     .with_code(code::BRACKET_OPEN)
@@ -142,7 +143,7 @@ impl Scanner<'_> {
 
     /// Reports a fatal error and ends the scan.
     fn fail(&mut self, diag: Diag) -> usize {
-        self.out.errors.truncate(crate::MAX_ERRORS - 1);
+        self.out.errors.truncate(MAX_ERRORS - 1);
         self.out.errors.push(diag);
         self.out.fatal = true;
         self.bytes.len()
@@ -240,7 +241,7 @@ impl Scanner<'_> {
         // The nearest open bracket of this kind. Brackets opened inside it are unclosed.
         let Some(depth) = self.open.iter().rposition(|&(_, o)| closing(o) == b) else {
             self.out.broken.push(at);
-            if self.out.errors.len() < crate::MAX_ERRORS {
+            if self.out.errors.len() < MAX_ERRORS {
                 let found = format!("nothing is open that this `{}` could close", b as char);
                 let mut diag = Diag::error(found).with_code(code::BRACKET_CLOSE).at(one(at), "");
                 if let Some(&(o, open)) = self.open.last() {
@@ -258,7 +259,7 @@ impl Scanner<'_> {
         };
         if let Some(&(inner, o)) = self.open.get(depth + 1) {
             self.out.broken.push(inner);
-            if self.out.errors.len() < crate::MAX_ERRORS {
+            if self.out.errors.len() < MAX_ERRORS {
                 self.out.errors.push(
                     Diag::error(format!("this `{}` is not closed", o as char))
                         .with_code(code::BRACKET_OPEN)
@@ -272,6 +273,23 @@ impl Scanner<'_> {
             self.out.top_level_ends.push(at);
         }
         at + 1
+    }
+}
+
+/// The number of open brackets.
+#[derive(Default)]
+pub struct Depth(pub usize);
+
+impl Depth {
+    /// Counts the brackets in a part of the scanned text.
+    pub fn count(&mut self, text: &str) {
+        for b in text.bytes() {
+            match b {
+                b'{' | b'(' | b'[' => self.0 += 1,
+                b'}' | b')' | b']' => self.0 = self.0.saturating_sub(1),
+                _ => {}
+            }
+        }
     }
 }
 

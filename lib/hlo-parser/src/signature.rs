@@ -1,7 +1,7 @@
 //! Parsing of a computation's signature, such as `(a: f32[2], b: f32[2]) -> f32[2]`. It is optional, and
 //! contains nothing that the instructions do not.
 
-use crate::module::ModuleParser;
+use crate::parser::ModuleParser;
 use crate::shape;
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;

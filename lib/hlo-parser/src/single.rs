@@ -1,9 +1,9 @@
 //! Parsing of a text that is one instruction, such as `f32[10] add(f32[10] x, f32[10] y)`. It becomes a
 //! module whose entry contains the instruction. The operands become parameters.
 
-use crate::body::{Body, Slot};
 use crate::grammar::{Rule, parse, syntax_error};
-use crate::module::ModuleParser;
+use crate::line_starts::starts_instruction;
+use crate::parser::{Body, ModuleParser, Slot};
 use crate::syntax::ScannedText;
 use hlo_ir::blank::TrimBlanks;
 use hlo_ir::cursor::token_at;
@@ -21,7 +21,7 @@ impl<'t> ModuleParser<'t> {
         if matches!(word, "ENTRY" | "HloModule") || parse(Rule::computation_head, rest, start).is_ok() {
             return false;
         }
-        crate::body::starts_instruction(rest) || parse(Rule::single_instruction, rest, start).is_ok()
+        starts_instruction(rest) || parse(Rule::single_instruction, rest, start).is_ok()
     }
 
     /// Reads the text at `at` as one instruction.

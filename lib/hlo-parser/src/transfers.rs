@@ -1,6 +1,6 @@
 //! The shapes of transfers. As in XLA, they follow from the operands, whatever shape the text declares.
 
-use crate::module::ModuleParser;
+use crate::parser::ModuleParser;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ElementType, InstrId, Op, Shape, Span};

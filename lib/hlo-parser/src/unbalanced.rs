@@ -3,7 +3,8 @@
 //! considers only brackets, so it would report the first one without a match, which may be far from the
 //! mistake.
 
-use crate::body::{starts_entry, starts_instruction};
+use crate::errors::MAX_ERRORS;
+use crate::line_starts::{starts_entry, starts_instruction};
 use crate::scan::{BYTE_ORDER_MARK, MAX_DEPTH, Scanned, closing, comment_end, kind, one, string_end};
 use hlo_ir::Span;
 use hlo_ir::attr::dict_end;
@@ -39,7 +40,7 @@ pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
     };
     s.run()?;
     s.broken.sort_unstable();
-    s.errors.truncate(crate::MAX_ERRORS);
+    s.errors.truncate(MAX_ERRORS);
     Some(Scanned {
         text: Cow::Owned(String::from_utf8(s.blanked).ok()?),
         errors: s.errors,
@@ -147,7 +148,7 @@ impl Scanner<'_> {
     /// Reports the error of the bracket or quote at `at`, unless its instruction already has an error.
     fn report(&mut self, at: usize, diag: Diag) {
         self.broken.push(at);
-        if !self.reported && self.errors.len() < crate::MAX_ERRORS {
+        if !self.reported && self.errors.len() < MAX_ERRORS {
             self.errors.push(diag);
         }
         self.reported = true;

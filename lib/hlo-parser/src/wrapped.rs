@@ -1,25 +1,14 @@
 //! Parsing of the short form of asynchronous operations: `custom-call-start(x), attributes` represents an
 //! `async-start` that calls a computation whose root is the `custom-call`.
 
-use crate::attributes::split;
-use crate::body::Body;
-use crate::instruction::AttributeTokens;
-use crate::module::ModuleParser;
+use crate::attributes::{AttributeTokens, split};
+use crate::parser::{Body, Chain, ModuleParser};
 use hlo_ir::attr::{AsyncStartAttrs, HloString};
 use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
 use std::borrow::Cow;
 use std::collections::HashSet;
-
-/// The chain of an asynchronous instruction: a start, updates, a done.
-#[derive(Clone, Copy)]
-pub struct Chain {
-    /// The start; `None` while it is being read.
-    pub start: Option<InstrId>,
-    /// The wrapped opcode, if it is known.
-    pub wrapped: Option<Opcode>,
-}
 
 /// The operation that an asynchronous operation wraps.
 #[derive(Clone, Copy)]
