@@ -52,18 +52,3 @@ pub fn element_type(number: i32) -> Result<ElementType> {
 pub fn number(ty: ElementType) -> i32 {
     NUMBERS.iter().find(|(found, _)| *found == ty).map_or(0, |(_, number)| *number)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_element_type_has_a_number_of_its_own() {
-        for &ty in ElementType::ALL {
-            assert_eq!(element_type(number(ty)), Ok(ty));
-        }
-        assert!(element_type(0).is_err());
-        // A token is not an array.
-        assert!(element_type(23).is_err());
-    }
-}

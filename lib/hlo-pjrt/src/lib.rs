@@ -46,3 +46,13 @@ pub mod topology;
 pub extern "C" fn GetPjrtApi() -> *const sys::table::Api {
     &raw const sys::table::API
 }
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::element::{element_type, number};
+    pub use crate::estimate::{compilation, interpreted_run};
+    pub use crate::in_order::InOrder;
+    pub use crate::strided::Strided;
+    pub use crate::task::{Task, TaskReference};
+}
