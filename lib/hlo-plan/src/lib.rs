@@ -142,3 +142,9 @@ pub fn array(module: &Module, id: InstrId) -> Result<&ArrayShape, Refusal> {
         .as_array()
         .ok_or_else(|| format!("`{}` has shape {}, not an array", module[id].name, module[id].shape).into())
 }
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::comparator::{key, keys};
+}

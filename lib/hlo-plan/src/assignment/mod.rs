@@ -161,6 +161,3 @@ fn too_large(module: &Module, buffers: &crate::Buffers, total: Option<u64>, limi
     }
     diag
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,9 @@
 //! Tests of buffer assignment on modules in text form.
 
-use super::assign;
-use crate::expand::expand;
-use crate::{BufferRef, Plan, Step};
 use hlo_ir::{Module, Op};
+use hlo_plan::assignment::assign;
+use hlo_plan::expand::expand;
+use hlo_plan::{BufferRef, Plan, Step};
 
 fn module(text: &str) -> Module {
     hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"))
@@ -338,7 +338,7 @@ ENTRY e {
 }",
     );
     let m = hlo_ir::verify::Verified::new(&m).unwrap();
-    let plan = crate::plan_with_donations(m, u64::MAX).unwrap();
+    let plan = hlo_plan::plan_with_donations(m, u64::MAX).unwrap();
     assert_eq!(plan.arena_bytes, 0);
     let copies = plan.steps.iter().filter(|s| match s {
         Step::Copy { from, to, .. } => from != to,
@@ -348,5 +348,5 @@ ENTRY e {
     let [Step::Copy { from: BufferRef::Param(0), to: BufferRef::Output(0), bytes: 4000 }] = copies[..] else {
         panic!("{:?}", plan.steps)
     };
-    assert_eq!(crate::plan(m, u64::MAX).unwrap().donations, []);
+    assert_eq!(hlo_plan::plan(m, u64::MAX).unwrap().donations, []);
 }
