@@ -168,36 +168,3 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
     shorten(page, &mut labels);
     Some(Drawing { page: number, layout, sizes, inside, labels })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Request;
-
-    #[test]
-    fn labels_side_by_side_do_not_reach_over_each_other() {
-        let module = hlo_parser::parse_module(
-            "HloModule m
-             ENTRY e {
-               x = (f32[16,10], f32[16], s32[]) parameter(0)
-               a = f32[16,10] get-tuple-element(x), index=0
-               b = f32[16] get-tuple-element(x), index=1
-               c = s32[] get-tuple-element(x), index=2
-               ROOT r = (f32[16,10], f32[16], s32[]) tuple(a, b, c)
-             }",
-        )
-        .expect("a module");
-        let request = Request {
-            computation: module.entry(),
-            around: None,
-            limit: 10,
-            weight: &|_| 0.0,
-            note: &|_| String::new(),
-        };
-        let graph = Graph::of(&module, &request);
-        let mut labels = draw(&graph, 0, false).expect("a page").labels;
-        labels.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let texts: Vec<&str> = labels.iter().map(|l| l.text.as_str()).collect();
-        assert_eq!(texts, ["#0", "#1", "#2 s32[]"]);
-    }
-}

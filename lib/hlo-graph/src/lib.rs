@@ -52,3 +52,13 @@ pub use kind::Kind;
 pub use memory::{MemoryPlot, Piece, memory_svg, memory_text, spans};
 pub use svg::{escaped, svg};
 pub use timeline::{Timeline, WaitSpan, timeline_svg, timeline_trace};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::group::{groups, split as split_scope};
+    pub use crate::layout::order::{crossings, order as order_layers, places};
+    pub use crate::layout::rank::ranks;
+    pub use crate::layout::{Item, Layers, Layout, Place, lay_out};
+    pub use crate::svg::curve;
+}

@@ -198,7 +198,7 @@ fn write_node(
 
 /// Returns a path through points. It is straight between points with the same x, and a curve with vertical
 /// ends otherwise.
-fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
+pub fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
     let mut out = String::new();
     for (n, &(px, py)) in path.iter().enumerate() {
         let (px, py) = (px + x, py + y);
@@ -233,22 +233,4 @@ pub fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(escaped("a<b> & \"c\"\u{1}"), "a&lt;b&gt; &amp; &quot;c&quot;\u{fffd}");
-    }
-
-    #[test]
-    fn lines_are_straight_or_curved() {
-        assert_eq!(
-            curve(&[(0.0, 0.0), (0.0, 10.0), (5.0, 20.0)], 1.0, 1.0),
-            "M1.0,1.0L1.0,11.0C1.0,16.0 6.0,16.0 6.0,21.0"
-        );
-    }
 }

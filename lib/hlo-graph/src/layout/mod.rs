@@ -8,9 +8,9 @@
 //! edges, the training step of a small transformer, and does not share points among the edges of a box. This
 //! layout takes 0.1 s, including reading the file.
 
-mod order;
+pub(crate) mod order;
 mod position;
-mod rank;
+pub(crate) mod rank;
 
 use std::collections::HashMap;
 
@@ -29,48 +29,52 @@ const MAX_POINTS: usize = 200_000;
 
 /// A box or a point of an edge in a rank.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub struct Item {
     /// The width of the item.
-    width: f64,
+    pub width: f64,
     /// Whether the item is a point of an edge.
-    point: bool,
+    pub point: bool,
 }
 
 /// Boxes and points in ranks, and the pieces of edges between adjacent ranks.
-pub(crate) struct Layers {
-    items: Vec<Item>,
-    layers: Vec<Vec<usize>>,
-    /// The items of the rank above, and of the rank below, to which each item is connected.
-    up: Vec<Vec<usize>>,
-    down: Vec<Vec<usize>>,
+pub struct Layers {
+    /// The boxes and points.
+    pub items: Vec<Item>,
+    /// The items of each rank, from left to right.
+    pub layers: Vec<Vec<usize>>,
+    /// The items of the rank above to which each item is connected.
+    pub up: Vec<Vec<usize>>,
+    /// The items of the rank below to which each item is connected.
+    pub down: Vec<Vec<usize>>,
 }
 
 /// The position of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub struct Place {
     /// The horizontal middle.
-    pub(crate) x: f64,
+    pub x: f64,
     /// The upper edge.
-    pub(crate) y: f64,
+    pub y: f64,
     /// The lower end of the rank's space, which is the bottom of its highest box.
-    pub(crate) bottom: f64,
+    pub bottom: f64,
 }
 
 /// A layout.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// The position of each box.
-    pub(crate) places: Vec<Place>,
+    pub places: Vec<Place>,
     /// The points of each edge, from the lower edge of a box to the upper edge of another.
-    pub(crate) paths: Vec<Vec<(f64, f64)>>,
-    /// The size of the whole layout.
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+    pub paths: Vec<Vec<(f64, f64)>>,
+    /// The width of the whole layout.
+    pub width: f64,
+    /// The height of the whole layout.
+    pub height: f64,
 }
 
 /// Places boxes of these sizes, with edges that each lead from a box to a later one. `reserved` is the width
 /// of the label below each box, to one side of the middle.
-pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, usize)]) -> Layout {
+pub fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, usize)]) -> Layout {
     let ranks = wrapped(&rank::ranks(sizes.len(), edges), |n| item_width(sizes, reserved, n));
     let (mut layers, routes) = layers(sizes, reserved, edges, &ranks);
     order::order(&mut layers);
@@ -215,57 +219,4 @@ fn layers(
         up[b].push(a);
     }
     (Layers { items, layers, up, down }, routes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn overlaps(layout: &Layout, sizes: &[(f64, f64)]) -> bool {
-        let rectangle = |n: usize| {
-            let (p, (w, h)) = (layout.places[n], sizes[n]);
-            (p.x - w / 2.0, p.x + w / 2.0, p.y, p.y + h)
-        };
-        let all: Vec<_> = (0..sizes.len()).map(rectangle).collect();
-        all.iter()
-            .enumerate()
-            .any(|(n, a)| all[..n].iter().any(|b| a.0 < b.1 && b.0 < a.1 && a.2 < b.3 && b.2 < a.3))
-    }
-
-    #[test]
-    fn boxes_do_not_overlap_and_lines_go_down() {
-        // A synthetic graph with long edges: each box uses some of the boxes before it.
-        let n = 60;
-        let sizes: Vec<(f64, f64)> =
-            (0..n).map(|i| (60.0 + (i * 37 % 90) as f64, 20.0 + (i * 13 % 40) as f64)).collect();
-        let edges: Vec<(usize, usize)> =
-            (1..n).flat_map(|i| [(i * 7 % i, i), (i / 2, i), (i - 1 - i % 3 % i, i)]).collect();
-        let layout = lay_out(&sizes, &[], &edges);
-        assert!(!overlaps(&layout, &sizes));
-        for (&(from, to), path) in edges.iter().zip(&layout.paths) {
-            assert!(path.windows(2).all(|p| p[0].1 <= p[1].1 + 1e-9), "{path:?}");
-            let (from, to) = (layout.places[from], layout.places[to]);
-            assert!(path[0].1 > from.y && path.last().unwrap().1 == to.y);
-        }
-        let inside = |p: &Place| p.x > 0.0 && p.x < layout.width && p.y < layout.height;
-        assert!(layout.places.iter().all(inside));
-    }
-
-    #[test]
-    fn many_boxes_side_by_side_take_several_ranks() {
-        // 100 parameters of one tuple. In one rank they would take 22,600, without the edges.
-        let sizes = vec![(200.0, 20.0); 101];
-        let edges: Vec<(usize, usize)> = (0..100).map(|n| (n, 100)).collect();
-        let layout = lay_out(&sizes, &[], &edges);
-        assert!(!overlaps(&layout, &sizes));
-        assert!(layout.width < 22_600.0 / 5.0, "{}", layout.width);
-        assert!(layout.paths.iter().all(|path| path.windows(2).all(|p| p[0].1 <= p[1].1 + 1e-9)));
-    }
-
-    #[test]
-    fn a_chain_is_straight() {
-        let layout = lay_out(&[(50.0, 20.0), (80.0, 20.0), (30.0, 20.0)], &[], &[(0, 1), (1, 2)]);
-        assert!(layout.places.iter().all(|p| (p.x - layout.places[0].x).abs() < 0.01));
-        assert!(lay_out(&[], &[], &[]).places.is_empty());
-    }
 }

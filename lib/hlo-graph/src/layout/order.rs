@@ -9,7 +9,7 @@ const SWEEPS: usize = 24;
 const MAX_STALLED_SWEEPS: usize = 6;
 
 /// Orders the ranks.
-pub(super) fn order(layers: &mut Layers) {
+pub fn order(layers: &mut Layers) {
     depth_first(layers);
     let mut place = places(layers);
     let mut best = layers.layers.clone();
@@ -58,7 +58,7 @@ fn depth_first(layers: &mut Layers) {
 }
 
 /// Returns the position of each item in its rank.
-fn places(layers: &Layers) -> Vec<usize> {
+pub fn places(layers: &Layers) -> Vec<usize> {
     let mut place = vec![0; layers.items.len()];
     for layer in &layers.layers {
         for (n, &i) in layer.iter().enumerate() {
@@ -95,7 +95,7 @@ fn sort_rank(layers: &mut Layers, place: &mut [usize], rank: usize, down: bool) 
 }
 
 /// Returns the number of crossings between adjacent ranks.
-fn crossings(layers: &Layers, place: &[usize]) -> u64 {
+pub fn crossings(layers: &Layers, place: &[usize]) -> u64 {
     layers.layers.windows(2).map(|pair| crossings_between(layers, place, &pair[0], pair[1].len())).sum()
 }
 
@@ -127,30 +127,4 @@ fn crossings_between(layers: &Layers, place: &[usize], upper: &[usize], lower: u
         seen += ends.len() as u64;
     }
     count
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Item, Layers};
-    use super::*;
-
-    fn two_ranks(pieces: &[(usize, usize)]) -> Layers {
-        let items = vec![Item { width: 1.0, point: false }; 6];
-        let (mut up, mut down) = (vec![Vec::new(); 6], vec![Vec::new(); 6]);
-        for &(a, b) in pieces {
-            down[a].push(b);
-            up[b].push(a);
-        }
-        Layers { items, layers: vec![vec![0, 1, 2], vec![3, 4, 5]], up, down }
-    }
-
-    #[test]
-    fn crossings_are_counted_and_removed() {
-        let mut layers = two_ranks(&[(0, 5), (1, 4), (2, 3)]);
-        assert_eq!(crossings(&layers, &places(&layers)), 3);
-        order(&mut layers);
-        assert_eq!(crossings(&layers, &places(&layers)), 0);
-        let layers = two_ranks(&[(0, 3), (0, 5), (1, 3), (1, 4)]);
-        assert_eq!(crossings(&layers, &places(&layers)), 2);
-    }
 }
