@@ -4,6 +4,7 @@ mod documented;
 mod errors;
 mod gradients;
 mod misuse;
+mod padding;
 mod replay;
 mod scopes;
 mod sources;
