@@ -76,3 +76,10 @@ pub use partition::{Inspected, Partition, partition, partition_with};
 pub use passes::{Prepared, lower, prepare};
 pub use polymorphic::PolymorphicExecutable;
 pub use waits::{Wait, WaitEvent, Waits};
+
+/// Internals that the tests of this crate call.
+#[cfg(feature = "codegen")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::cache::folder::{own_suffix, packed, unpacked};
+}

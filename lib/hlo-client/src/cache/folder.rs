@@ -218,7 +218,7 @@ fn is_world_writable(_: &fs::Metadata) -> bool {
 }
 
 /// Returns the extension of a file name if this cache created the name.
-fn own_suffix(name: &str) -> Option<&str> {
+pub fn own_suffix(name: &str) -> Option<&str> {
     let (key, rest) = name.split_at_checked(2 * DIGEST_BYTES)?;
     let is_key = key.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     let suffix = rest.strip_prefix('.')?.rsplit('.').next()?;
@@ -227,7 +227,7 @@ fn own_suffix(name: &str) -> Option<&str> {
 
 /// Packs object files into one file: the magic number, the key, the number of objects, each object preceded
 /// by its size, and a digest of all that.
-fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
+pub fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
     let mut out = [&MAGIC[..], &key.0, &(objects.len() as u64).to_le_bytes()].concat();
     for object in objects {
         out.extend((object.len() as u64).to_le_bytes());
@@ -239,7 +239,7 @@ fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
 }
 
 /// Returns the object files of a file, or `None` if it is damaged or another file.
-fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
+pub fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
     let (contents, digest) = file.split_at_checked(file.len().checked_sub(DIGEST_BYTES)?)?;
     if Sha256::digest(contents)[..] != *digest {
         return None;
@@ -259,46 +259,4 @@ fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
         rest = after;
     }
     rest.is_empty().then_some(objects)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KEY: CodeKey = CodeKey([7; 32]);
-
-    #[test]
-    fn only_a_whole_file_of_the_key_is_taken() {
-        let objects = vec![b"one".to_vec(), Vec::new(), vec![0; 100]];
-        let file = packed(&objects, KEY);
-        assert_eq!(unpacked(&file, KEY), Some(objects));
-        assert_eq!(unpacked(&file, CodeKey([8; 32])), None);
-        for end in 0..file.len() {
-            assert_eq!(unpacked(&file[..end], KEY), None, "cut at {end}");
-        }
-        for at in 0..file.len() {
-            let mut damaged = file.clone();
-            damaged[at] ^= 0x10;
-            assert_eq!(unpacked(&damaged, KEY), None, "damaged at {at}");
-        }
-    }
-
-    #[test]
-    fn only_files_of_the_cache_are_its_own() {
-        let key = KEY.to_string();
-        assert_eq!(own_suffix(&format!("{key}.hlocode")), Some(ENTRY_EXTENSION));
-        assert_eq!(own_suffix(&format!("{key}.12-0-99.new")), Some(TEMPORARY_EXTENSION));
-        for other in ["config.new", "old.hlocode", "", &key, &format!("x{key}.new"), "é".repeat(40).as_str()]
-        {
-            assert_eq!(own_suffix(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_file_of_lies_with_a_right_digest_is_refused() {
-        let mut out = [&MAGIC[..], &KEY.0, &u64::MAX.to_le_bytes(), &u64::MAX.to_le_bytes()].concat();
-        let digest = Sha256::digest(&out);
-        out.extend(digest);
-        assert_eq!(unpacked(&out, KEY), None);
-    }
 }

@@ -2,7 +2,7 @@
 //! share ([`CodeFolder`]).
 
 #[cfg(feature = "codegen")]
-mod folder;
+pub(crate) mod folder;
 mod programs;
 
 #[cfg(feature = "codegen")]

@@ -1,12 +1,16 @@
 //! Compiled code in a folder that processes share.
-#![cfg(feature = "codegen")]
 
+use hlo_client::internals::{own_suffix, packed, unpacked};
 use hlo_client::{Client, ClientOptions, CompileOptions, Passes};
+use hlo_codegen::CodeKey;
 use hlo_ir::Literal;
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const DOUBLE: &str = "HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }";
+
+const KEY: CodeKey = CodeKey([7; 32]);
 
 /// A temporary folder of one test, removed when it is dropped.
 struct Folder(PathBuf);
@@ -192,4 +196,38 @@ fn a_folder_that_others_may_write_to_is_refused() {
     fs::write(&file, "").unwrap();
     let options = ClientOptions { cache_dir: Some(file), ..ClientOptions::default() };
     assert!(Client::new(&options).is_err());
+}
+
+#[test]
+fn only_a_whole_file_of_the_key_is_taken() {
+    let objects = vec![b"one".to_vec(), Vec::new(), vec![0; 100]];
+    let file = packed(&objects, KEY);
+    assert_eq!(unpacked(&file, KEY), Some(objects));
+    assert_eq!(unpacked(&file, CodeKey([8; 32])), None);
+    for end in 0..file.len() {
+        assert_eq!(unpacked(&file[..end], KEY), None, "cut at {end}");
+    }
+    for at in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x10;
+        assert_eq!(unpacked(&damaged, KEY), None, "damaged at {at}");
+    }
+}
+
+#[test]
+fn only_files_of_the_cache_are_its_own() {
+    let key = KEY.to_string();
+    assert_eq!(own_suffix(&format!("{key}.hlocode")), Some("hlocode"));
+    assert_eq!(own_suffix(&format!("{key}.12-0-99.new")), Some("new"));
+    for other in ["config.new", "old.hlocode", "", &key, &format!("x{key}.new"), "é".repeat(40).as_str()] {
+        assert_eq!(own_suffix(other), None, "{other}");
+    }
+}
+
+#[test]
+fn a_file_of_lies_with_a_right_digest_is_refused() {
+    let mut out = [&b"HLOCODE1"[..], &KEY.0, &u64::MAX.to_le_bytes(), &u64::MAX.to_le_bytes()].concat();
+    let digest = Sha256::digest(&out);
+    out.extend(digest);
+    assert_eq!(unpacked(&out, KEY), None);
 }
