@@ -3,6 +3,7 @@
 //! Only object files are cached, because compiling them takes most of the time. The rest of a program (its
 //! plan, constants and custom calls) is built from the module each time, so it is never out of date.
 
+use crate::aot::target::host_cpu;
 use crate::jit;
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, for_each_identifying_part};
@@ -48,7 +49,7 @@ impl Write for Digested {
 /// Returns the key of a program's code. `parts` lists which kernels are compiled together.
 pub(crate) fn key(module: &Module, plan: &Plan, parts: &impl fmt::Debug, optimize: bool) -> CodeKey {
     let mut digest = Digested(Sha256::new());
-    let (cpu, features) = jit::host_cpu();
+    let (cpu, features) = host_cpu();
     let Plan { steps, functions, transfers, custom_calls, arena_bytes, param_bytes, output_bytes, .. } = plan;
     // Constants that are not part of the code are passed to it at run time. Only their sizes matter, and the
     // module contains these.

@@ -4,7 +4,7 @@
 //! compiled on its own thread. The object files are then linked. The number of threads does not affect how
 //! each part is compiled, so the program computes the same bits for any number of threads.
 
-use crate::aot::Target;
+use crate::aot::target::Target;
 use crate::builder::{ModuleBuilder, SourceFile};
 use crate::code_cache::{self, CodeCache};
 use crate::executable::{Executable, Timings};

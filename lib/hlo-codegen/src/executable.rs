@@ -1,6 +1,6 @@
 //! Compiled programs: runs them and describes their parameters, results and memory.
 
-use crate::devices::{Collectives, OtherDevices};
+use crate::collectives::{Collectives, OtherDevices};
 use crate::jit::Linked;
 use crate::transfers::{Run, Transfer, transfers};
 use hlo_analysis::Donation;

@@ -4,7 +4,7 @@
 //! Each MLIR module is compiled in its own LLVM context, so that several modules compile at the same time.
 //! ORC then links the object files.
 
-use crate::aot::Target;
+use crate::aot::target::{self, Target, host_cpu};
 use llvm_sys::core::*;
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::execution_engine::{LLVMCreateGDBRegistrationListener, LLVMCreatePerfJITEventListener};
@@ -24,7 +24,7 @@ use melior::pass::{PassManager, conversion};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::rc::Rc;
-use std::sync::{Once, OnceLock};
+use std::sync::Once;
 
 /// Returns an MLIR context with only the dialects that the code generator uses.
 pub fn context() -> Context {
@@ -154,24 +154,6 @@ pub enum Effort {
     None,
 }
 
-/// Returns this computer's CPU and its features in LLVM's notation. Detecting them takes some time on a
-/// virtual machine.
-pub(crate) fn host_cpu() -> &'static (CString, CString) {
-    static HOST: OnceLock<(CString, CString)> = OnceLock::new();
-    HOST.get_or_init(|| {
-        // SAFETY: both strings are NUL-terminated and must be freed by the caller.
-        unsafe {
-            [LLVMGetHostCPUName(), LLVMGetHostCPUFeatures()]
-                .map(|text| {
-                    let copy = CStr::from_ptr(text).to_owned();
-                    LLVMDisposeMessage(text);
-                    copy
-                })
-                .into()
-        }
-    })
-}
-
 /// Returns LLVM's version.
 pub(crate) fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
@@ -199,7 +181,7 @@ impl TargetMachine {
 
     /// Creates the target machine of another machine.
     pub(crate) fn of(target: &Target, effort: Effort) -> Result<Self, String> {
-        crate::aot::target::initialize();
+        target::initialize();
         Self::new(target.triple(), target.cpu(), target.features(), effort)
     }
 

@@ -7,6 +7,7 @@
 pub mod aot;
 pub mod builder;
 mod code_cache;
+mod collectives;
 mod compile;
 mod devices;
 mod elem;

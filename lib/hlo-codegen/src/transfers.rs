@@ -1,7 +1,7 @@
 //! The runtime side of a compiled program's transfers. Infeeds and outfeeds use the host. Sends and receives
 //! use another device, or a queue per channel if a device sends to itself.
 
-use crate::devices::OtherDevices;
+use crate::collectives::OtherDevices;
 use hlo_communicator::{Failure, MAX_IN_FLIGHT_BYTES_TO_SELF};
 use hlo_ir::attr::HloString;
 use hlo_ir::devices::{self, DeviceCounts};

@@ -5,13 +5,12 @@
 //! code. Therefore this module has its own lists of names: the CPUs of LLVM 22 with 64-bit support, and the
 //! instruction set features that programs use.
 
-use crate::jit;
 use llvm_sys::core::LLVMDisposeMessage;
 use llvm_sys::target::*;
-use llvm_sys::target_machine::LLVMGetDefaultTargetTriple;
+use llvm_sys::target_machine::{LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeatures, LLVMGetHostCPUName};
 use std::ffi::{CStr, CString};
 use std::fmt;
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +234,7 @@ impl Target {
                 return Err(TargetError::Native(architecture.name().to_string(), architecture.baseline()));
             }
             (true, _) => {
-                let (cpu, features) = jit::host_cpu();
+                let (cpu, features) = host_cpu();
                 (cpu.to_string_lossy().into_owned(), vec![features.to_string_lossy().into_owned()])
             }
             (false, None) => (architecture.baseline().to_string(), Vec::new()),
@@ -308,6 +307,24 @@ fn host_triple() -> String {
         LLVMDisposeMessage(text);
         copy
     }
+}
+
+/// Returns this computer's CPU and its features in LLVM's notation. Detecting them takes some time on a
+/// virtual machine.
+pub(crate) fn host_cpu() -> &'static (CString, CString) {
+    static HOST: OnceLock<(CString, CString)> = OnceLock::new();
+    HOST.get_or_init(|| {
+        // SAFETY: both strings are NUL-terminated and must be freed by the caller.
+        unsafe {
+            [LLVMGetHostCPUName(), LLVMGetHostCPUFeatures()]
+                .map(|text| {
+                    let copy = CStr::from_ptr(text).to_owned();
+                    LLVMDisposeMessage(text);
+                    copy
+                })
+                .into()
+        }
+    })
 }
 
 fn known_cpu(architecture: Architecture, name: &str) -> Result<String, TargetError> {
