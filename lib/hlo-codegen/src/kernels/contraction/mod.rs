@@ -23,8 +23,11 @@
 
 mod blocks;
 mod emit;
+mod emit_blocks;
+mod loops;
 mod plan;
 mod value;
+mod writer;
 
 pub use emit::emit;
 pub use plan::Plan;

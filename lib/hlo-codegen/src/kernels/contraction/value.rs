@@ -1,6 +1,6 @@
 //! The values of a contraction: combines the operands' elements, and aggregates the combined values.
 
-use super::Plan;
+use super::plan::Plan;
 use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::kernels::scalar;
