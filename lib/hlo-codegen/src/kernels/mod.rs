@@ -13,7 +13,7 @@
 //! - *cumulative*: windows that extend to the first or the last element of a dimension (`cumulative`);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other (`rows`);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile (`columns`);
-//! - *loops*: all others, as a loop nest over the result's elements, each computed by `element`;
+//! - *loops*: all others, as a loop nest over the result's elements, each computed by `value`;
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 mod bitcast;
@@ -39,6 +39,7 @@ mod scalar;
 mod select_scatter;
 mod sums;
 mod tiling;
+mod value;
 mod window;
 
 pub use body::KernelSpec;
