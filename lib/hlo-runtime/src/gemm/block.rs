@@ -3,9 +3,9 @@
 use hlo_runtime_core::{ElementCode, Error, Number, Scratch};
 use std::mem::MaybeUninit;
 
-use super::driver::Product;
 use super::kernel::{Kernel, Tile};
 use super::pack::Direct;
+use super::product::Product;
 use super::store::{Sink, store_tile};
 use super::{MR, NR};
 

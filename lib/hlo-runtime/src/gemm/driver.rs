@@ -8,8 +8,9 @@
 
 use super::block::{Block, Left, Right};
 use super::kernel::Kernel;
-use super::pack::{Direct, Panels};
+use super::pack::{Direct, Panels, packed};
 use super::parts::MIN_PART_WORDS;
+use super::product::{BLOCK_ROWS, Product};
 use super::store::Sink;
 use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
@@ -17,8 +18,6 @@ use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 /// The number of words of the contracted dimension that are multiplied before the sums are written to memory.
 /// It keeps that part of the right panel in the first-level cache.
 const STEP_WORDS: usize = 256;
-/// The number of rows of a task's block when the whole right operand is packed.
-pub(super) const BLOCK_ROWS: usize = 64;
 /// The maximum number of packed words of the right operand that are kept at a time.
 const PACKED_WORDS: usize = 16 << 20;
 /// The maximum number of output tiles ([`BLOCK_ROWS`] by [`NR`]) of a product that is split into parts. More
@@ -40,16 +39,6 @@ const MAX_L1_WORDS: usize = 1 << 13;
 const STRIP_COLUMNS: [usize; 2] = [2 * NR, 8 * NR];
 /// The number of strips that makes enough tasks.
 const TARGET_STRIPS: usize = 8;
-
-/// The parts of a product that its tasks need.
-pub(super) struct Product<'a, K: Kernel, S: Sink> {
-    pub(super) kernel: K,
-    pub(super) words: usize,
-    pub(super) sink: &'a S,
-    /// Whether sums start at −128 times the sum of the column, which compensates for the bias of signed
-    /// bytes.
-    pub(super) biased: bool,
-}
 
 /// Computes `m` by `n` sums over `k` elements in parallel. `biased` means that the left panels contain signed
 /// bytes plus 128.
@@ -115,12 +104,6 @@ pub(crate) unsafe fn small_product<K: Kernel<Sum: Number>>(
 /// Returns the right operand in the form that kernels read, if its columns are adjacent in memory.
 fn side_by_side(right: &impl Panels) -> Option<Direct> {
     right.direct().filter(|d| d.outer == 1)
-}
-
-/// Allocates `panels` panels of `words` by `width` words.
-pub(super) fn packed(panels: usize, words: usize, width: usize) -> Result<Scratch, Error> {
-    let total = panels.checked_mul(words).and_then(|w| w.checked_mul(width));
-    Scratch::new::<u32>(total.ok_or_else(|| Error("a packed operand does not fit the address space".into()))?)
 }
 
 impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {

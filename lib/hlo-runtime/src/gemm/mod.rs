@@ -29,6 +29,7 @@ mod driver;
 mod kernel;
 mod pack;
 mod parts;
+mod product;
 mod store;
 mod transpose;
 

@@ -2,7 +2,7 @@
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
-use hlo_runtime_core::ElementCode;
+use hlo_runtime_core::{ElementCode, Error, Scratch};
 
 use super::NR;
 use super::transpose::transpose_words;
@@ -34,6 +34,12 @@ pub(crate) struct Direct {
 
 // SAFETY: the operand is only read.
 unsafe impl Sync for Direct {}
+
+/// Allocates `panels` panels of `words` by `width` words.
+pub(super) fn packed(panels: usize, words: usize, width: usize) -> Result<Scratch, Error> {
+    let total = panels.checked_mul(words).and_then(|w| w.checked_mul(width));
+    Scratch::new::<u32>(total.ok_or_else(|| Error("a packed operand does not fit the address space".into()))?)
+}
 
 /// Reads `n` elements that are `stride` bytes apart, converts them to the kernel's type, and writes them
 /// consecutively.

@@ -1,9 +1,9 @@
 //! Long contractions with small outputs: the contracted dimension is split into parts, whose sums are added
 //! at the end.
 
-use super::driver::{BLOCK_ROWS, Product, packed};
 use super::kernel::{Kernel, Tile};
-use super::pack::Panels;
+use super::pack::{Panels, packed};
+use super::product::{BLOCK_ROWS, Product};
 use super::store::{Sink, store_tile};
 use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
