@@ -1,7 +1,6 @@
 //! Attributes that every instruction accepts and that do not affect its value.
 
-use super::collective::DEVICES;
-use super::program::{Line, Program};
+use super::program::{DEVICES, Line, Program};
 use super::types::{Type, list};
 use crate::Numbers;
 use hlo_ir::Opcode;

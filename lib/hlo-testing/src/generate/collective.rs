@@ -1,12 +1,9 @@
 //! Collective operations. Modules run on four replicas with four partitions each: see `header`.
 
 use super::builder::Generator;
-use super::indexing::one_or_tuple;
-use super::types::{Array, Type, braced};
+use super::program::DEVICES;
+use super::types::{Array, Type, braced, one_or_tuple};
 use hlo_ir::{ElementType as E, Opcode};
-
-/// The number of replicas, and of partitions of each replica.
-pub(super) const DEVICES: i64 = 4;
 
 /// The groups of devices that communicate.
 struct Groups {

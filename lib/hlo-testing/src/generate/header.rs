@@ -1,8 +1,7 @@
 //! The parts of a module outside of its computations: header attributes and stack-frame tables.
 
 use super::Options;
-use super::collective::DEVICES;
-use super::program::Program;
+use super::program::{DEVICES, Program};
 use super::types::Type;
 use crate::Numbers;
 use hlo_ir::Opcode;

@@ -1,7 +1,7 @@
 //! Slices and updates at indices that are only known at run time.
 
 use super::builder::Generator;
-use super::types::{Array, Type, braced};
+use super::types::{Array, Type, braced, one_or_tuple};
 use hlo_ir::{ElementType as E, Opcode};
 
 /// The dimension numbers of a gather, or of the corresponding scatter.
@@ -198,9 +198,4 @@ impl Generator {
             _ => {}
         }
     }
-}
-
-/// Returns a single type unchanged, and several types as a tuple.
-pub(super) fn one_or_tuple(mut types: Vec<Type>) -> Type {
-    if types.len() == 1 { types.remove(0) } else { Type::Tuple(types) }
 }

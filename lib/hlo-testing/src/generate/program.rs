@@ -5,6 +5,9 @@ use crate::Numbers;
 use hlo_ir::Opcode;
 use std::fmt::Write;
 
+/// The number of replicas, and of partitions of each replica.
+pub(super) const DEVICES: i64 = 4;
+
 /// An instruction.
 #[derive(Clone, Debug)]
 pub struct Line {

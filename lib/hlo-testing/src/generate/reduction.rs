@@ -1,8 +1,7 @@
 //! Reductions, windows, maps, scans and sorting.
 
 use super::builder::Generator;
-use super::indexing::one_or_tuple;
-use super::types::{Array, Type, braced};
+use super::types::{Array, Type, braced, one_or_tuple};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{ElementType as E, Opcode};
 

@@ -182,6 +182,11 @@ fn layout(a: &Array, numbers: &mut Numbers) -> String {
     }
 }
 
+/// Returns a single type unchanged, and several types as a tuple.
+pub(super) fn one_or_tuple(mut types: Vec<Type>) -> Type {
+    if types.len() == 1 { types.remove(0) } else { Type::Tuple(types) }
+}
+
 /// Formats numbers as a comma-separated list.
 pub fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")

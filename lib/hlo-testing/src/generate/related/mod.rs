@@ -144,7 +144,7 @@ impl Generator {
             elements.iter().map(|&t| self.fresh_array(&Array::new(t, &dims))).collect();
         let types: Vec<Type> = elements.iter().map(|&t| Type::array(t, &dims)).collect();
         let function = self.comparator(&elements);
-        let ty = super::indexing::one_or_tuple(types);
+        let ty = super::types::one_or_tuple(types);
         let attributes =
             [("dimensions", braced(&[along as i64])), ("is_stable", "true".into()), ("to_apply", function)];
         let sort = self.add(ty, Opcode::Sort, &operands, &attributes);
