@@ -3,6 +3,7 @@
 //! compiled.
 
 pub mod ast;
+mod grammar;
 mod lines;
 mod parse;
 pub mod rules;

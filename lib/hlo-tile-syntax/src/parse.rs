@@ -4,6 +4,7 @@ use crate::ast::{
     Argument, Binary, Expr, ExprKind, File, Function, Import, Imported, Name, Parameter, Statement,
     StatementKind, Unary,
 };
+use crate::grammar::{Rule, TileGrammar};
 use crate::lines::{end_of_string, logical_lines};
 use crate::syntax;
 use crate::syntax_error::explain;
@@ -16,10 +17,6 @@ use pest::pratt_parser::{Assoc, Op, PrattParser};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
-
-#[derive(pest_derive::Parser)]
-#[grammar = "../../grammar/tile.pest"]
-pub(crate) struct TileGrammar;
 
 /// Maximum nesting depth of operators in an expression. The evaluator recurses for each level.
 const MAX_DEPTH: usize = 256;

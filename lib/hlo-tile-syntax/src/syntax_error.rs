@@ -1,6 +1,6 @@
 //! Syntax errors: describes what was found and what was expected.
 
-use crate::parse::Rule;
+use crate::grammar::Rule;
 use crate::syntax;
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
