@@ -9,45 +9,16 @@
 
 mod encoding;
 mod fault;
+mod layout;
 pub(crate) mod read;
 mod types;
 mod vhlo;
 pub(crate) mod write;
 
-use crate::Tree;
 use crate::dialect::Version;
+use crate::tree::Tree;
 use hlo_ir::diag::Diag;
-
-/// The first bytes of every file.
-const MAGIC: &[u8] = b"ML\xefR";
-
-/// The byte that fills alignment gaps.
-const ALIGNMENT_BYTE: u8 = 0xcb;
-
-/// The numbers of sections.
-mod section {
-    pub(super) const STRING: usize = 0;
-    pub(super) const DIALECT: usize = 1;
-    pub(super) const ATTRIBUTE: usize = 2;
-    pub(super) const ATTRIBUTE_OFFSET: usize = 3;
-    pub(super) const IR: usize = 4;
-    pub(super) const RESOURCE: usize = 5;
-    pub(super) const RESOURCE_OFFSET: usize = 6;
-    pub(super) const DIALECT_VERSIONS: usize = 7;
-    pub(super) const PROPERTIES: usize = 8;
-    pub(super) const COUNT: usize = 9;
-}
-
-/// The bits of the mask before an operation's parts. They tell which parts follow.
-mod has {
-    pub(super) const ATTRIBUTES: u8 = 1;
-    pub(super) const RESULTS: u8 = 2;
-    pub(super) const OPERANDS: u8 = 4;
-    pub(super) const SUCCESSORS: u8 = 8;
-    pub(super) const REGIONS: u8 = 16;
-    pub(super) const USE_ORDERS: u8 = 32;
-    pub(super) const PROPERTIES: u8 = 64;
-}
+use layout::MAGIC;
 
 /// Checks whether bytes start like MLIR bytecode.
 pub fn is_bytecode(bytes: &[u8]) -> bool {

@@ -3,10 +3,9 @@
 
 use super::attributes::{Channel, channel};
 use super::failure::{Failure, Outcome, refusal, refusal_with};
-use super::function::Functions;
 use super::location::Locations;
 use super::operation::Draft;
-use super::sharding::Meshes;
+use super::symbols::{Functions, Meshes};
 use super::types::type_of;
 use super::value::{NoLeaves, Value, leaf_shapes};
 use crate::Tree;

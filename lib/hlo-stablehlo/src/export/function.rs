@@ -6,66 +6,11 @@ use super::common::frontend_attributes;
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
+use super::symbols::MAIN;
 use super::value::Value;
 use crate::tree::{Attribute, Attributes, Block, Name, Operation, Region, Type, TypeKind, ValueId};
 use hlo_ir::attr::Sharding;
-use hlo_ir::{ComputationId, InstrId, Module, Shape};
-use std::collections::{HashMap, HashSet, VecDeque};
-
-/// The name of the entry function.
-const MAIN: &str = "main";
-
-/// Maximum number of instructions of a computation that is copied to each use.
-const MAX_COPIED: usize = 64;
-
-/// The functions of a program, and all symbols.
-#[derive(Debug, Default)]
-pub(super) struct Functions {
-    names: HashMap<ComputationId, Name>,
-    symbols: HashSet<Name>,
-    /// Functions that are called but not exported so far.
-    queue: VecDeque<ComputationId>,
-    /// The number of uses of each computation, computed on first use.
-    users: Option<HashMap<ComputationId, usize>>,
-}
-
-impl Functions {
-    /// Returns a new symbol: `base`, or `base` with a number.
-    pub(super) fn symbol(&mut self, base: &str) -> Name {
-        let mut name = Name::from(base);
-        let mut number = 0;
-        while name == MAIN || !self.symbols.insert(name.clone()) {
-            name = format!("{base}_{number}").into();
-            number += 1;
-        }
-        name
-    }
-
-    /// Checks whether a computation becomes a function that is called at each use. This is the case if it has
-    /// several uses and copies would make the program much longer: the computation is long or applies others.
-    pub(super) fn becomes_function(&mut self, module: &Module, computation: ComputationId) -> bool {
-        let users = self.users.get_or_insert_with(|| users_of(module));
-        let instructions = module[computation].instructions();
-        let applies = |&i: &InstrId| !module[i].op.called_computations().is_empty();
-        users.get(&computation).is_some_and(|&n| n > 1)
-            && (instructions.len() > MAX_COPIED || instructions.iter().any(applies))
-    }
-}
-
-/// Returns the number of uses of each computation. An instruction may apply a computation several times.
-fn users_of(module: &Module) -> HashMap<ComputationId, usize> {
-    let mut users = HashMap::new();
-    let instructions = module.computations().flat_map(|c| module[c].instructions());
-    for callee in instructions.flat_map(|&i| module[i].op.called_computations()) {
-        *users.entry(callee).or_default() += 1;
-    }
-    users
-}
-
-/// Returns a function name as XLA's translation writes it.
-fn sanitized(name: &str) -> String {
-    name.replace('-', "_")
-}
+use hlo_ir::{ComputationId, InstrId, Shape};
 
 /// The parts of a function other than its body.
 struct Signature {
@@ -79,13 +24,7 @@ struct Signature {
 impl Exporter<'_> {
     /// Returns the symbol of the function for a computation. Queues the computation on first use.
     pub(super) fn function_of(&mut self, computation: ComputationId) -> Name {
-        if let Some(name) = self.functions.names.get(&computation) {
-            return name.clone();
-        }
-        let name = self.functions.symbol(&sanitized(&self.module[computation].name));
-        self.functions.names.insert(computation, name.clone());
-        self.functions.queue.push_back(computation);
-        name
+        self.functions.name_of(self.module, computation)
     }
 
     /// Adds all functions to the tree, the entry first.
@@ -95,7 +34,7 @@ impl Exporter<'_> {
             Ok(function) => self.tree.operations_mut().push(function),
             Err(failure) => self.report(root, failure),
         }
-        while let Some(computation) = self.functions.queue.pop_front() {
+        while let Some(computation) = self.functions.next_to_export() {
             match self.called_function(computation) {
                 Ok(function) => self.tree.operations_mut().push(function),
                 Err(failure) => self.report(self.module[computation].root(), failure),

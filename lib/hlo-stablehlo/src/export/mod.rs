@@ -26,6 +26,7 @@ mod operation;
 mod reduction;
 mod sharding;
 mod structural;
+mod symbols;
 mod types;
 mod value;
 

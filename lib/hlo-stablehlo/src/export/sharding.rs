@@ -4,28 +4,13 @@
 use super::attributes::as_text;
 use super::exporter::Exporter;
 use super::value::leaf_shapes;
-use crate::tree::{Attribute, Name, Operation};
+use crate::tree::{Attribute, Name};
 use hlo_ir::Shape;
 use hlo_ir::attr::{
-    AxesSharding, AxisRef, DeviceOrder, MAX_SHARDED_DEVICES, Mesh, NamedSharding, Sharding, ShardingKind,
-    SingleSharding, UnreducedKind, WholeMesh,
+    AxesSharding, AxisRef, DeviceOrder, Mesh, NamedSharding, Sharding, ShardingKind, SingleSharding,
+    UnreducedKind, WholeMesh,
 };
-use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The distinct meshes of a program.
-#[derive(Debug, Default)]
-pub(super) struct Meshes {
-    names: HashMap<Mesh, Name>,
-    operations: Vec<Operation>,
-}
-
-impl Meshes {
-    /// Returns the operations that define the meshes.
-    pub(super) fn operations(&mut self) -> Vec<Operation> {
-        std::mem::take(&mut self.operations)
-    }
-}
 
 /// Returns the attribute that contains the HLO text of a sharding.
 fn text_of(sharding: &Sharding) -> Attribute {
@@ -155,29 +140,7 @@ impl Exporter<'_> {
         Some(of_mesh(name, dimensions, axes(mesh, &cut.replicated), axes(mesh, &cut.unreduced)))
     }
 
-    /// Returns the symbol of a mesh, which is defined on first use. Returns `None` if the mesh has too many
-    /// devices to list.
     fn mesh(&mut self, mesh: &Mesh) -> Option<Name> {
-        if let Some(name) = self.meshes.names.get(mesh) {
-            return Some(name.clone());
-        }
-        let devices = match &mesh.device_ids {
-            Some(order) => Some(Attribute::i64s(order.expand(MAX_SHARDED_DEVICES).ok()?)),
-            None => None,
-        };
-        let of_axis = |a: &hlo_ir::attr::MeshAxis| {
-            let name = Attribute::String(a.name.as_bytes().into());
-            Attribute::of_fields("sdy.mesh_axis", [("name", name), ("size", Attribute::i64(a.size))])
-        };
-        let listed = Attribute::Array(mesh.axes.iter().map(of_axis).collect());
-        let devices = devices.map(|devices| ("device_ids", devices));
-        let value = Attribute::of_fields("sdy.mesh", [("axes", listed)].into_iter().chain(devices));
-        let name = self.functions.symbol("mesh");
-        let mut operation = Operation::new("sdy.mesh");
-        operation.attributes.set("sym_name", Attribute::string(&name));
-        operation.attributes.set("mesh", value);
-        self.meshes.operations.push(operation);
-        self.meshes.names.insert(mesh.clone(), name.clone());
-        Some(name)
+        self.meshes.name_of(mesh, &mut self.functions)
     }
 }

@@ -1,6 +1,7 @@
 //! `shape_assertion`: assertions of a program about the sizes of its arguments.
 
-use super::refiner::{Refiner, Result, fail};
+use super::failure::{Result, fail};
+use super::refiner::Refiner;
 use crate::tree::{Attribute, Operation};
 
 impl Refiner<'_> {

@@ -1,6 +1,7 @@
 //! Loops and conditionals.
 
-use super::refiner::{Refiner, Result, fail};
+use super::failure::{Result, fail};
+use super::refiner::Refiner;
 use crate::import::failure::Failure;
 use crate::import::regions::{block_of, only_block};
 use crate::tree::{Operation, Region, Type, ValueId};

@@ -1,7 +1,9 @@
 //! Custom calls: assertions, operations with sizes as operands, and calls whose operands list the sizes of
 //! their results.
 
-use super::refiner::{Integers, Refiner, Result, fail};
+use super::failure::{Result, fail};
+use super::fold::Integers;
+use super::refiner::Refiner;
 use super::types::with_shape;
 use crate::import::failure::Failure;
 use crate::import::regions::only_block;

@@ -1,12 +1,14 @@
 //! Arithmetic on integers that are known during refinement.
 
-use super::refiner::Integers;
 use super::types::static_dims;
 use crate::Tree;
 use crate::tree::{Elements, Operation, Signedness, Type, TypeKind, ValueId};
 use hlo_ir::AlignedBytes;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Integers that are known during refinement, in row-major order.
+pub(super) type Integers = Arc<[i64]>;
 
 /// Maximum number of elements of a folded array. An array of sizes has one element for each dimension.
 const MAX_ELEMENTS: usize = 1024;

@@ -4,7 +4,8 @@
 //! parameters, or as constants if they are known. This module contains the rules of operations that HLO
 //! lacks, or whose result sizes are listed by an operand.
 
-use super::refiner::{Refiner, Result};
+use super::failure::Result;
+use super::refiner::Refiner;
 use super::types::{static_dims, with_shape};
 use crate::Tree;
 use crate::import::translate;

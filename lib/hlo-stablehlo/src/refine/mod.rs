@@ -18,7 +18,9 @@
 
 mod assertion;
 mod control;
+mod copies;
 mod custom_call;
+mod failure;
 mod fold;
 mod function;
 mod infer;

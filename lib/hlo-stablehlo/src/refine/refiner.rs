@@ -1,23 +1,18 @@
 //! The traversal of a program that copies its operations with known types.
 
-use super::function::Functions;
+use super::copies::Functions;
+use super::failure::{Result, fail};
+use super::fold::Integers;
 use super::{Argument, fold, types};
 use crate::Tree;
 use crate::import::chlo::is_known_composite;
 use crate::text::type_text;
 use crate::tree::{Attribute, Block, MAX_DEPTH, Operation, Region, Type, ValueId};
-use hlo_ir::diag::Diag;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The result of a refinement step. The errors are diagnostics.
-pub(super) type Result<T> = std::result::Result<T, Vec<Diag>>;
-
 /// Maximum number of operations of the refined program.
 const MAX_OPERATIONS: usize = 1 << 22;
-
-/// Integers that are known during refinement, in row-major order.
-pub(super) type Integers = Arc<[i64]>;
 
 /// The state of a refinement. "Old" values and operations are those of the program; "new" ones are those of
 /// its copy.
@@ -39,11 +34,6 @@ pub(super) struct Refiner<'t> {
     /// The depth of nested regions and calls.
     depth: usize,
     operations: usize,
-}
-
-/// Returns the error of an operation.
-pub(super) fn fail<T>(op: &Operation, message: impl AsRef<str>) -> Result<T> {
-    Err(vec![op.diag(message)])
 }
 
 impl<'t> Refiner<'t> {

@@ -1,7 +1,7 @@
 //! A cursor over the bytes of a file, which reads the numbers and sections of MLIR bytecode.
 
-use crate::bytecode::ALIGNMENT_BYTE;
 use crate::bytecode::fault::{Fault, Result};
+use crate::bytecode::layout::ALIGNMENT_BYTE;
 
 /// The unread rest of a part of a file.
 #[derive(Clone, Debug)]

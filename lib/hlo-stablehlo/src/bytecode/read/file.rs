@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use crate::bytecode::fault::{Fault, Result};
-use crate::bytecode::{MAGIC, section};
+use crate::bytecode::layout::{MAGIC, section};
 
 /// A file, split into its tables. Attributes, types and operations are decoded later, when they are used.
 pub(super) struct File<'a> {

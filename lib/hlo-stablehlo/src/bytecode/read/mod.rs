@@ -3,6 +3,7 @@
 mod assembly;
 mod builtin;
 pub(crate) mod cursor;
+mod dialects;
 mod elements;
 mod file;
 mod operations;

@@ -1,13 +1,14 @@
 //! Operations, and the regions and blocks that contain them.
 
 use super::cursor::Cursor;
+use super::dialects;
 use super::file::{File, OperationName};
-use super::pool::Pool;
+use super::pool::{Decoders, Pool};
 use super::values::Values;
 use crate::Tree;
 use crate::bytecode::fault::{Fault, Result};
+use crate::bytecode::layout::{has, section};
 use crate::bytecode::vhlo::Meaning;
-use crate::bytecode::{has, section};
 use crate::dialect::{self, OperationInfo};
 use crate::tree::{
     Attribute, Attributes, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, ValueId,
@@ -17,7 +18,7 @@ use std::rc::Rc;
 /// Reads the operations of a file.
 pub(super) fn read(file: &File<'_>) -> Result<Tree> {
     let mut reader = Reader {
-        pool: Pool::new(file),
+        pool: Pool::new(file, Decoders { attribute: dialects::attribute, ty: dialects::ty }),
         kinds: vec![None; file.operations.len()],
         tree: Tree::new(),
         values: Values::new(file.len),

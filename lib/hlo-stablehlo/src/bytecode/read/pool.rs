@@ -2,10 +2,8 @@
 
 use super::cursor::Cursor;
 use super::file::{Entry, File};
-use super::{assembly, builtin, quant, structures, vhlo};
-use crate::bytecode::encoding;
 use crate::bytecode::fault::{Fault, Result};
-use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Type, TypeKind};
+use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Type};
 use std::sync::Arc;
 
 /// The size of an attribute or type including those that it refers to. References may be shared, so a file of
@@ -29,9 +27,21 @@ enum Slot<T> {
     Read(T, Extent),
 }
 
+/// The function that decodes an attribute or type of a dialect.
+type Decode<T> = fn(&mut Decoder<'_, '_>, dialect: &str) -> Result<T>;
+
+/// The functions that decode the attributes and types of all dialects. References between them go through the
+/// pool.
+#[derive(Clone, Copy)]
+pub(super) struct Decoders {
+    pub(super) attribute: Decode<Attribute>,
+    pub(super) ty: Decode<Type>,
+}
+
 /// The attributes and types of a file.
 pub(super) struct Pool<'a> {
     pub(super) file: &'a File<'a>,
+    decoders: Decoders,
     attributes: Vec<Slot<Attribute>>,
     types: Vec<Slot<Type>>,
     /// The number of entries whose decoding is in progress.
@@ -39,8 +49,9 @@ pub(super) struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    pub(super) fn new(file: &'a File<'a>) -> Self {
+    pub(super) fn new(file: &'a File<'a>, decoders: Decoders) -> Self {
         Self {
+            decoders,
             attributes: vec![Slot::Unread; file.attributes.len()],
             types: vec![Slot::Unread; file.types.len()],
             level: 0,
@@ -81,7 +92,7 @@ impl<'a> Pool<'a> {
         }
         self.attributes[at] = Slot::Reading;
         let file = self.file;
-        let (attribute, extent) = self.read(&file.attributes[at], attribute)?;
+        let (attribute, extent) = self.read(&file.attributes[at], self.decoders.attribute)?;
         // Call traces may be deep. Their outer part can be cut off, because no result depends on it.
         let (attribute, extent) = match attribute {
             Attribute::Location(_) if extent.exceeds_limits() => {
@@ -102,17 +113,13 @@ impl<'a> Pool<'a> {
         }
         self.types[at] = Slot::Reading;
         let file = self.file;
-        let (ty, extent) = self.read(&file.types[at], ty)?;
+        let (ty, extent) = self.read(&file.types[at], self.decoders.ty)?;
         let extent = extent.checked(&file.types[at])?;
         self.types[at] = Slot::Read(ty.clone(), extent);
         Ok((ty, extent))
     }
 
-    fn read<T>(
-        &mut self,
-        entry: &Entry<'a>,
-        read: fn(&mut Decoder<'_, 'a>, &str) -> Result<T>,
-    ) -> Result<(T, Extent)> {
+    fn read<T>(&mut self, entry: &Entry<'a>, decode: Decode<T>) -> Result<(T, Extent)> {
         if self.level >= MAX_DECODING_DEPTH {
             return Err(entry.bytes.fault("attributes or types nest too deeply"));
         }
@@ -123,7 +130,7 @@ impl<'a> Pool<'a> {
             inner: Extent::default(),
             is_encoded: entry.is_encoded,
         };
-        let value = read(&mut decoder, entry.dialect)?;
+        let value = decode(&mut decoder, entry.dialect)?;
         let Decoder { cursor, inner, .. } = decoder;
         self.level -= 1;
         if !cursor.is_empty() {
@@ -155,49 +162,13 @@ impl Extent {
     }
 }
 
-/// Decodes an attribute of a dialect.
-fn attribute(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Attribute> {
-    if !decoder.is_encoded {
-        return assembly::attribute(decoder);
-    }
-    match dialect {
-        "builtin" => builtin::attribute(decoder),
-        "vhlo" => vhlo::attribute(decoder),
-        "stablehlo" => structures::attribute(decoder, &encoding::STABLEHLO, dialect),
-        "chlo" => structures::attribute(decoder, &encoding::CHLO, dialect),
-        "sdy" => structures::attribute(decoder, &encoding::SDY, dialect),
-        _ => {
-            Err(decoder
-                .fault(format!("an attribute of the dialect `{dialect}`, whose encoding is not known")))
-        }
-    }
-}
-
-/// Decodes a type of a dialect.
-fn ty(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Type> {
-    if !decoder.is_encoded {
-        return assembly::ty(decoder);
-    }
-    match dialect {
-        "builtin" => builtin::ty(decoder),
-        "vhlo" => vhlo::ty(decoder),
-        "quant" => quant::ty(decoder),
-        "stablehlo" => match decoder.varint()? {
-            0 => Ok(TypeKind::Token.into()),
-            1 => Ok(TypeKind::Future(decoder.types()?).into()),
-            code => Err(decoder.unknown(dialect, "type", code)),
-        },
-        _ => Err(decoder.fault(format!("a type of the dialect `{dialect}`, whose encoding is not known"))),
-    }
-}
-
 /// The decoder of one attribute or type.
 pub(super) struct Decoder<'p, 'a> {
     pool: &'p mut Pool<'a>,
     cursor: Cursor<'a>,
     /// The extent of the attributes and types that this one refers to.
     inner: Extent,
-    is_encoded: bool,
+    pub(super) is_encoded: bool,
 }
 
 impl<'a> Decoder<'_, 'a> {

@@ -1,8 +1,7 @@
 //! Encoder of attributes, as those of VHLO or of MLIR's own dialect.
 
 use super::numbers::{array_bytes, data, float_token, integer_token, is_list_of_vhlo, tensor_of};
-use super::tables::{AttributeId, Tables, Token, TypeId};
-use super::types::dialect_of;
+use super::tables::{AttributeId, Tables, Token, TypeId, dialect_of};
 use crate::bytecode::encoding::{self, Encoding, Field};
 use crate::bytecode::fault::{Fault, Result};
 use crate::bytecode::types::attribute_since;

@@ -8,8 +8,8 @@ pub(crate) mod sink;
 mod tables;
 mod types;
 
-use super::MAGIC;
 use super::fault::{Fault, Result};
+use super::layout::MAGIC;
 use crate::Tree;
 use crate::dialect::Version;
 

@@ -4,7 +4,7 @@ use super::encoder::{Encoder, Form};
 use super::tables::{Tables, Token};
 use crate::Tree;
 use crate::bytecode::fault::{Fault, Result};
-use crate::bytecode::has;
+use crate::bytecode::layout::has;
 use crate::bytecode::vhlo::{self, Lowered};
 use crate::dialect::{self, OperationInfo, Version};
 use crate::tree::{Attribute, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, ValueId};

@@ -4,7 +4,7 @@
 //! most used entries get the smallest numbers, which take fewer bytes.
 
 use super::sink::Sink;
-use crate::bytecode::section;
+use crate::bytecode::layout::section;
 use hlo_ir::AlignedBytes;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -306,4 +306,10 @@ impl Numbers {
             }
         }
     }
+}
+
+/// Returns the dialect of a text: the part before the first character that no name contains.
+pub(super) fn dialect_of(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
 }

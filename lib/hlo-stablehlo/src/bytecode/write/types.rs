@@ -1,7 +1,7 @@
 //! Encoding of types, as those of VHLO or of MLIR's own dialect.
 
 use super::encoder::{Encoder, Form};
-use super::tables::{Token, TypeId};
+use super::tables::{Token, TypeId, dialect_of};
 use crate::bytecode::fault::{Fault, Result};
 use crate::bytecode::types::{self, VHLO_FLOATS, VHLO_INTEGERS};
 use crate::dialect::Version;
@@ -221,12 +221,6 @@ impl Encoder {
         }
         Ok(())
     }
-}
-
-/// Returns the dialect of a text: the part before the first character that no name contains.
-pub(super) fn dialect_of(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    &text[..end]
 }
 
 fn builtin_float(float: FloatType) -> Option<u64> {
