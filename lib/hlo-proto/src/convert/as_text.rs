@@ -7,8 +7,8 @@
 
 use super::Result;
 use super::attributes::Attributes;
-use super::read::{Reading, read_text_with};
-use super::write::{Writing, write_text_with};
+use super::context::{Reading, Writing};
+use super::text::{read_text_with, write_text_with};
 use crate::messages::HloInstructionProto;
 use hlo_ir::attr::Attrs;
 use std::marker::PhantomData;

@@ -12,20 +12,18 @@
 //! - `[text attribute "name"]`: XLA's message has no field for the attribute. Its text is in
 //!   `text_attributes`.
 
-use super::as_text::{AsText as _, ByTable as _, Form};
+use super::context::{Reading, Writing};
 use super::fields::Field;
 use super::literal::{read_literal, write_literal};
 use super::parts::Part;
-use super::read::Reading;
 use super::shape::read_shape;
-use super::write::Writing;
 use super::{Result, dims, or_default};
 use crate::messages::{
     CholeskyOptions, DotDimensionNumbers, GatherDimensionNumbers, HloInstructionProto, PrecisionConfig,
     RaggedDotDimensionNumbers, ScatterDimensionNumbers, TriangularSolveOptions,
 };
 use hlo_ir::attr::*;
-use hlo_ir::{Literal, Op, Shape, with_attrs};
+use hlo_ir::{Literal, Shape};
 
 /// Conversion of the attributes of an opcode.
 pub(super) trait Attributes: Sized {
@@ -402,17 +400,4 @@ impl Attributes for AsyncDoneAttrs {
         write_row!(self proto context; part async_execution_thread);
         write_row!(self proto context; calls calls);
     }
-}
-
-/// Reads the attributes of an operation.
-#[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
-pub fn read_attributes(op: &mut Op, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
-    with_attrs!(op, a => (&Form::of(&*a)).read(a, proto, context)?);
-    Ok(())
-}
-
-/// Writes the attributes of an operation.
-#[allow(clippy::needless_borrow, reason = "`AsText` needs the reference, see its module")]
-pub fn write_attributes(op: &Op, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-    with_attrs!(op, a => (&Form::of(a)).write(a, proto, context));
 }

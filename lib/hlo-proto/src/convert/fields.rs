@@ -1,9 +1,8 @@
 //! Attributes that are one field of a message: converts their values.
 
+use super::context::{Reading, Writing};
 use super::literal::{read_literal, write_literal};
-use super::read::Reading;
 use super::shape::{read_shape, write_shape};
-use super::write::Writing;
 use super::{Result, dims};
 use crate::messages::{
     LiteralProto, OutputOperandAliasing, PaddingConfig, PaddingConfigDimension, ShapeProto, SliceDimensions,

@@ -2,20 +2,26 @@
 //! and of its configuration.
 
 use super::Result;
+use super::frontend::{read_frontend, write_frontend};
 use super::origin::{read_recovery, write_recovery};
-use super::read::{read_frontend, read_text};
 use super::shape::{read_shape, write_program_shape};
-use super::write::{write_frontend, write_text};
+use super::text::{read_text, write_text};
 use crate::messages::{
     AliasEntryProto, AliasKind, BufferDonorEntryProto, FileLocationProto, HloBufferDonorProto,
     HloInputOutputAliasProto, HloModuleConfigProto, HloModuleProto, ProgramShapeProto, StackFrameIndexProto,
     StackFrameProto,
 };
 use hlo_ir::attr::{BufferDonor, Count, EntryLayout, HloString, InputOutputAlias, PropagationAllowed};
+use hlo_ir::diag::Diag;
 use hlo_ir::{FileLocation, Module, StackFrame, StackFrames};
 
-/// Reads the fields of a module's message other than its computations and schedule.
-pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
+/// Reads the fields of a module's message other than its computations and schedule. `to_module` reads the
+/// modules that recover arrays.
+pub fn read_header(
+    proto: &HloModuleProto,
+    module: &mut Module,
+    to_module: impl Fn(&HloModuleProto) -> std::result::Result<Module, Vec<Diag>>,
+) -> Result<()> {
     if let Some(shape) = &proto.host_program_shape {
         module.header.entry_computation_layout = read_entry_layout(shape)?;
     }
@@ -27,14 +33,18 @@ pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
     header.buffer_donor = read_donors(proto.buffer_donor.as_deref());
     header.frontend_attributes = read_frontend(proto.frontend_attributes.as_deref());
     if let Some(table) = &proto.original_value_recovery_table {
-        header.origin_recovery_table = read_recovery(table)?;
+        header.origin_recovery_table = read_recovery(table, to_module)?;
     }
     header.debug_attributes = read_text(&proto.text_attributes, "debug_attributes")?;
     Ok(())
 }
 
-/// Writes the fields that [`read_header`] reads.
-pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
+/// Writes the fields that [`read_header`] reads. `from_module` writes the modules that recover arrays.
+pub fn write_header(
+    module: &Module,
+    proto: &mut HloModuleProto,
+    from_module: impl Fn(&Module) -> HloModuleProto,
+) {
     let header = &module.header;
     proto.host_program_shape = write_entry_layout(module);
     proto.input_output_alias = Some(Box::new(write_aliases(&header.input_output_alias)));
@@ -44,7 +54,8 @@ pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
         proto.stack_frame_index = Some(Box::new(write_frames(&module.stack_frames)));
     }
     if !header.origin_recovery_table.is_empty() {
-        proto.original_value_recovery_table = Some(Box::new(write_recovery(&header.origin_recovery_table)));
+        proto.original_value_recovery_table =
+            Some(Box::new(write_recovery(&header.origin_recovery_table, from_module)));
     }
     proto.text_attributes.extend(write_text("debug_attributes", &header.debug_attributes));
 }

@@ -3,17 +3,21 @@
 
 mod as_text;
 mod attributes;
+mod context;
 mod devices;
 mod fields;
+mod frontend;
 mod header;
 mod literal;
 mod metadata;
+mod operation;
 mod options;
 mod origin;
 mod parts;
 mod read;
 mod shape;
 mod sharding;
+mod text;
 mod window;
 mod words;
 mod write;

@@ -1,13 +1,13 @@
 //! Origins of values: the arrays of the original program that they correspond to.
 
 use super::Result;
-use super::read::to_module;
-use super::write::from_module;
 use crate::messages::{
-    OriginalArrayProto, OriginalValueElementProto, OriginalValueProto, OriginalValueRecoveryEntry,
-    OriginalValueRecoveryTableProto,
+    HloModuleProto, OriginalArrayProto, OriginalValueElementProto, OriginalValueProto,
+    OriginalValueRecoveryEntry, OriginalValueRecoveryTableProto,
 };
+use hlo_ir::Module;
 use hlo_ir::attr::{HloString, Origin, OriginRecovery, OriginTree, OriginalArray};
+use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 
 fn read_array(proto: &OriginalArrayProto) -> OriginalArray {
@@ -95,8 +95,11 @@ fn write_tree(tree: &OriginTree, at: &mut Vec<i64>, out: &mut Vec<OriginalValueE
 }
 
 /// Reads the recovery table of arrays that are no longer computed, sorted by array. If an array occurs more
-/// than once, the first entry counts.
-pub fn read_recovery(proto: &OriginalValueRecoveryTableProto) -> Result<Vec<OriginRecovery>> {
+/// than once, the first entry counts. `to_module` reads the modules of the table.
+pub fn read_recovery(
+    proto: &OriginalValueRecoveryTableProto,
+    to_module: impl Fn(&HloModuleProto) -> std::result::Result<Module, Vec<Diag>>,
+) -> Result<Vec<OriginRecovery>> {
     let entry = |entry: &OriginalValueRecoveryEntry| {
         let array =
             |proto: &Option<Box<OriginalArrayProto>>| proto.as_deref().map(read_array).unwrap_or_default();
@@ -121,8 +124,11 @@ pub fn read_recovery(proto: &OriginalValueRecoveryTableProto) -> Result<Vec<Orig
 }
 
 /// Writes a recovery table. The IR stores a module that recovers an array as text, which was checked when it
-/// was read.
-pub fn write_recovery(list: &[OriginRecovery]) -> OriginalValueRecoveryTableProto {
+/// was read. `from_module` writes the modules of the table.
+pub fn write_recovery(
+    list: &[OriginRecovery],
+    from_module: impl Fn(&Module) -> HloModuleProto,
+) -> OriginalValueRecoveryTableProto {
     let module = |text: &HloString| {
         let module = hlo_parser::parse_module(&text.to_text()).ok()?;
         Some(Box::new(from_module(&module)))

@@ -1,11 +1,10 @@
 //! Attributes that take several fields of an instruction's message, or depend on the rest of the instruction.
 
 use super::Result;
+use super::context::{Reading, Writing};
 use super::devices::{read_groups, write_groups};
-use super::read::Reading;
 use super::shape::{read_shape, write_shape};
 use super::sharding::{read_sharding, write_sharding};
-use super::write::Writing;
 use crate::messages::HloInstructionProto;
 use hlo_ir::attr::{ComparisonType, Domain, HloString, LayoutConstraints, ReplicaGroups, SliceSizes};
 

@@ -5,32 +5,27 @@
 //! ones; their instructions are in post-order. Operands and called computations must precede the instructions
 //! that refer to them.
 
-use super::attributes::read_attributes;
+use super::context::{Map, Reading};
+use super::frontend::read_frontend;
 use super::metadata::Payloads;
+use super::operation::read_attributes;
 use super::origin::read_origin;
 use super::parts::thread;
 use super::shape::read_shape;
 use super::sharding::read_sharding;
 use super::{Result, header};
 use crate::messages::{
-    FrontendAttributesProto, HloComputationProto, HloInstructionProto, HloModuleConfigProto, HloModuleProto,
-    StatisticsViz, TextAttribute,
+    HloComputationProto, HloInstructionProto, HloModuleConfigProto, HloModuleProto, StatisticsViz,
 };
 use foldhash::fast::RandomState;
-use hlo_ir::attr::{
-    AsyncStartAttrs, AttrContext, AttrError, AttrReader, AttrValue, FrontendAttributes, HloString, Resolver,
-    ResultAccuracy, Statistics,
-};
-use hlo_ir::cursor::Cursor;
+use hlo_ir::attr::{HloString, ResultAccuracy, Statistics};
 use hlo_ir::diag::Diag;
-use hlo_ir::{Arity, CommonAttrs, ComputationId, InstrId, Literal, Module, Op, Opcode, Shape, ShapePool};
+use hlo_ir::{Arity, CommonAttrs, ComputationId, InstrId, Module, Op, Opcode, ShapePool};
+use std::collections::HashSet;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 /// The maximum number of errors to report.
 const MAX_ERRORS: usize = 20;
-
-type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// Returns the module that a message describes. The module may be invalid; call [`hlo_ir::verify::verify`] to
 /// check it.
@@ -65,61 +60,6 @@ pub fn to_module_with_config(
     match header::read_config(config, &mut module) {
         Ok(()) => Ok(module),
         Err(message) => Err(vec![Diag::error(format!("the module's configuration: {message}"))]),
-    }
-}
-
-/// The context for reading attributes.
-pub struct Reading<'a> {
-    /// The byte strings that messages refer to by number.
-    pub payloads: Payloads<'a>,
-    /// The attributes of the start of the asynchronous operation that the first operand belongs to.
-    pub start: Option<&'a AsyncStartAttrs>,
-    module: &'a Module,
-    computations: &'a Map<i64, ComputationId>,
-    operands: &'a [InstrId],
-}
-
-impl Reading<'_> {
-    /// Returns the shape of an operand.
-    pub fn operand_shape(&self, index: usize) -> Option<&Shape> {
-        self.operands.get(index).map(|&o| &self.module[o].shape)
-    }
-
-    /// Reads an attribute that is stored as HLO text. Returns the default value if it is absent.
-    pub fn text<A: AttrValue>(&self, attributes: &[TextAttribute], name: &str) -> Result<A> {
-        read_text(attributes, name)
-    }
-
-    /// Takes the next called computation, or all remaining ones, from a list of ids.
-    pub fn called<C: Called>(&self, ids: &mut std::slice::Iter<'_, i64>) -> Result<C> {
-        C::take(&mut ids.map(|id| {
-            let known = self.computations.get(id).copied();
-            known.ok_or_else(|| format!("it calls computation {id}, which is not there before it"))
-        }))
-    }
-}
-
-/// The called computations of an attribute: one, an optional one, or a list.
-pub trait Called: Sized {
-    /// Takes the next computations.
-    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self>;
-}
-
-impl Called for ComputationId {
-    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
-        computations.next().unwrap_or_else(|| Err("a computation that it calls is not named".into()))
-    }
-}
-
-impl Called for Option<ComputationId> {
-    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
-        computations.next().transpose()
-    }
-}
-
-impl Called for Vec<ComputationId> {
-    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
-        computations.collect()
     }
 }
 
@@ -187,7 +127,8 @@ impl<'p> Reader<'p> {
 
     fn finish(&mut self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) {
         let schedule = self.schedule(proto, ids);
-        if let Err(message) = schedule.and_then(|()| header::read_header(proto, &mut self.module)) {
+        if let Err(message) = schedule.and_then(|()| header::read_header(proto, &mut self.module, to_module))
+        {
             return self.report(message);
         }
         // HLO text cannot express that the instructions of an asynchronous operation have different
@@ -398,15 +339,6 @@ fn check_arity(opcode: Opcode, count: usize) -> Result<()> {
     }
 }
 
-/// Reads frontend attributes. If a name occurs more than once, the last value counts.
-pub fn read_frontend(proto: Option<&FrontendAttributesProto>) -> FrontendAttributes {
-    let mut attributes = FrontendAttributes::default();
-    for entry in proto.iter().flat_map(|p| &p.map) {
-        attributes.set(&entry.key, HloString::from_bytes(&entry.value[..]));
-    }
-    attributes
-}
-
 fn read_statistics(proto: &StatisticsViz) -> Option<Box<Statistics>> {
     let values = proto.statistics.iter().map(|s| (s.stat_name.as_str().into(), s.stat_val)).collect();
     let statistics = Statistics { visualizing_index: proto.stat_index_to_visualize, values };
@@ -420,53 +352,5 @@ fn read_accuracy(proto: &HloInstructionProto) -> ResultAccuracy {
         (Some(t), _) => ResultAccuracy::Tolerance { atol: t.atol, rtol: t.rtol, ulps: t.ulps },
         (None, Some(ResultAccuracyMode::HIGHEST)) => ResultAccuracy::Highest,
         (None, _) => ResultAccuracy::Default,
-    }
-}
-
-/// Reads an attribute that is stored as HLO text. Returns the default value if it is absent.
-pub fn read_text<A: AttrValue>(attributes: &[TextAttribute], name: &str) -> Result<A> {
-    let Some(attribute) = attributes.iter().find(|t| t.name == name) else { return Ok(A::default()) };
-    read_text_with(attribute, A::read)
-}
-
-/// Reads the value of an attribute that is written as in HLO text with a function.
-pub(super) fn read_text_with<T>(
-    attribute: &TextAttribute,
-    read: impl FnOnce(&mut AttrReader<'_>) -> std::result::Result<T, AttrError>,
-) -> Result<T> {
-    let TextAttribute { name, value } = attribute;
-    let context = AttrContext { resolver: &NoReferences, inline: &[] };
-    let mut reader: AttrReader<'_> = Cursor::with_context(value, 0, context);
-    let value = read(&mut reader).and_then(|value| reader.expect_end().map(|()| value));
-    value.map_err(|e| {
-        let found = if e.found.is_empty() { String::new() } else { format!(", found {}", e.found) };
-        format!("attribute `{name}`: expected {}{found}", e.expected)
-    })
-}
-
-/// A resolver for attribute texts that do not refer to computations, shapes or literals.
-struct NoReferences;
-
-impl NoReferences {
-    fn none<T>(what: &str) -> std::result::Result<T, AttrError> {
-        Err(AttrError::with_message(Default::default(), format!("there is no {what} in this attribute")))
-    }
-}
-
-impl Resolver for NoReferences {
-    fn computation(&self, _: &str) -> Option<ComputationId> {
-        None
-    }
-
-    fn shape(&self, _: &str, _: usize) -> std::result::Result<(Shape, usize), AttrError> {
-        Self::none("shape")
-    }
-
-    fn literal(&self, _: &str, _: usize) -> std::result::Result<(Literal, usize), AttrError> {
-        Self::none("literal")
-    }
-
-    fn check_module(&self, _: &str) -> std::result::Result<(), String> {
-        Err("there is no module in this attribute".into())
     }
 }

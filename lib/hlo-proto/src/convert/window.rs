@@ -1,8 +1,7 @@
 //! Windows, and the dimension numbers of convolutions.
 
+use super::context::{Reading, Writing};
 use super::fields::Field;
-use super::read::Reading;
-use super::write::Writing;
 use super::{Result, dims};
 use crate::messages::{
     ConvolutionDimensionNumbers, SparsityConfigProto, TensorSparsityConfig, WindowDimension, WindowProto,

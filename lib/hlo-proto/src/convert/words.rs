@@ -2,9 +2,8 @@
 //! itself.
 
 use super::Result;
+use super::context::{Reading, Writing};
 use super::fields::Field;
-use super::read::Reading;
-use super::write::Writing;
 use crate::messages as proto;
 use hlo_ir::attr::{
     ComparisonDirection, ConvolutionKind, CustomCallApiVersion, CustomCallSchedule, DotAlgorithm, FftType,

@@ -4,22 +4,22 @@
 //! in which they are completed. An instruction's id contains the computation's id in the upper half and its
 //! position in the lower half.
 
-use super::attributes::write_attributes;
+use super::context::{Ids, Writing};
+use super::frontend::write_frontend;
 use super::header::{write_config, write_header};
 use super::metadata::write_metadata;
+use super::operation::write_attributes;
 use super::origin::write_origin;
 use super::shape::{write_program_shape, write_shape};
 use super::sharding::write_sharding;
 use crate::messages::{
-    FrontendAttribute, FrontendAttributesProto, HloComputationProto, HloInstructionProto, HloModuleProto,
-    HloModuleProtoWithConfig, HloScheduleProto, InstructionSequence, ParameterReplication,
-    ResultAccuracyMode, ResultAccuracyProto, SequencesEntry, Statistic, StatisticsViz, TextAttribute,
-    Tolerance,
+    HloComputationProto, HloInstructionProto, HloModuleProto, HloModuleProtoWithConfig, HloScheduleProto,
+    InstructionSequence, ParameterReplication, ResultAccuracyMode, ResultAccuracyProto, SequencesEntry,
+    Statistic, StatisticsViz, Tolerance,
 };
-use hlo_ir::attr::{AttrValue, ComputationNames, FrontendAttributes, HloString, ResultAccuracy, Statistics};
-use hlo_ir::{CommonAttrs, ComputationId, ElementType, InstrId, Module, Op, Shape};
+use hlo_ir::attr::{ResultAccuracy, Statistics};
+use hlo_ir::{CommonAttrs, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
-use std::fmt;
 
 /// Returns the message of a module. It does not contain the numbers of devices and the permissions of the
 /// partitioner; [`from_module_with_config`] adds them.
@@ -44,7 +44,7 @@ pub fn from_module(module: &Module) -> HloModuleProto {
     if module.header.is_scheduled {
         proto.schedule = Some(Box::new(writer.schedule(&fused)));
     }
-    write_header(module, &mut proto);
+    write_header(module, &mut proto, from_module);
     proto.payloads = writer.payloads;
     proto
 }
@@ -82,59 +82,7 @@ fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     called.collect()
 }
 
-/// The message ids of a module's computations and instructions, by their arena indices.
-struct Ids {
-    computations: Vec<i64>,
-    instructions: Vec<i64>,
-}
-
-impl Ids {
-    fn of(module: &Module) -> Self {
-        let mut ids = Self { computations: Vec::new(), instructions: vec![0; module.instruction_capacity()] };
-        for (c, id) in module.completion_order().into_iter().zip(0i64..) {
-            if ids.computations.len() <= c.index() {
-                ids.computations.resize(c.index() + 1, 0);
-            }
-            ids.computations[c.index()] = id;
-            for (i, n) in module[c].instructions().iter().zip(0i64..) {
-                ids.instructions[i.index()] = id << 32 | n;
-            }
-        }
-        ids
-    }
-
-    fn computation(&self, id: ComputationId) -> i64 {
-        self.computations.get(id.index()).copied().unwrap_or_default()
-    }
-
-    fn instruction(&self, id: InstrId) -> i64 {
-        self.instructions.get(id.index()).copied().unwrap_or_default()
-    }
-}
-
-/// The context for writing attributes.
-pub struct Writing<'a> {
-    /// The byte strings that messages refer to by number.
-    pub payloads: Vec<Vec<u8>>,
-    /// The number of operands of the instruction that have a precision.
-    pub precisions: usize,
-    /// The element type of the first operand.
-    pub operand_element_type: Option<ElementType>,
-    ids: Ids,
-    module: &'a Module,
-}
-
 impl Writing<'_> {
-    /// Appends the ids of called computations to an instruction's message.
-    pub fn call<A: AttrValue>(&self, called: &A, proto: &mut HloInstructionProto) {
-        called.for_each_computation(&mut |c| proto.called_computation_ids.push(self.ids.computation(c)));
-    }
-
-    /// Returns an attribute as HLO text, or `None` if it has its default value.
-    pub fn text<A: AttrValue>(&self, name: &str, value: &A) -> Option<TextAttribute> {
-        write_text(name, value)
-    }
-
     fn computation(&mut self, id: ComputationId, is_fused: bool) -> HloComputationProto {
         let module = self.module;
         let c = &module[id];
@@ -214,15 +162,6 @@ impl Writing<'_> {
     }
 }
 
-/// Writes frontend attributes.
-pub fn write_frontend(attributes: &FrontendAttributes) -> FrontendAttributesProto {
-    let entry = |(key, value): (&str, &HloString)| FrontendAttribute {
-        key: key.to_owned(),
-        value: value.as_bytes().to_vec(),
-    };
-    FrontendAttributesProto { map: attributes.iter().map(entry).collect() }
-}
-
 fn write_statistics(statistics: &Statistics) -> StatisticsViz {
     let value = |(name, value): &(Box<str>, f64)| Statistic { stat_name: name.to_string(), stat_val: *value };
     StatisticsViz {
@@ -241,33 +180,5 @@ fn write_accuracy(accuracy: &ResultAccuracy) -> Option<ResultAccuracyProto> {
             mode: None,
             tolerance: Some(Box::new(Tolerance { atol, rtol, ulps })),
         }),
-    }
-}
-
-/// Returns an attribute as HLO text, or `None` if it has its default value.
-pub fn write_text<A: AttrValue>(name: &str, value: &A) -> Option<TextAttribute> {
-    if *value == A::default() {
-        return None;
-    }
-    Some(write_text_with(name, |out, names| value.write(out, names)))
-}
-
-/// Returns the text that a function writes as the value of an attribute.
-pub(super) fn write_text_with(
-    name: &str,
-    write: impl FnOnce(&mut dyn fmt::Write, &dyn ComputationNames) -> fmt::Result,
-) -> TextAttribute {
-    let mut value = String::new();
-    // Writing to a string does not fail.
-    let _ = write(&mut value, &NoNames);
-    TextAttribute { name: name.to_owned(), value }
-}
-
-/// A writer of computation names for attributes that contain none.
-struct NoNames;
-
-impl ComputationNames for NoNames {
-    fn write_computation(&self, _: &mut dyn fmt::Write, _: ComputationId) -> fmt::Result {
-        Ok(())
     }
 }
