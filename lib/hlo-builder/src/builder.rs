@@ -1,7 +1,6 @@
 //! The builder: a computation under construction.
 
 use crate::computation::import;
-use crate::constant::MAX_OPERATIONS;
 use crate::{BuildErrors, Computation, Value};
 use hlo_ir::attr::{HloString, OpMetadata, Sharding};
 use hlo_ir::build::ComputationNamer;
@@ -12,6 +11,10 @@ use std::cell::{Ref, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 use std::sync::Arc;
+
+/// The default limit on the work of a constant, in element operations. The interpreter needs a few seconds
+/// for it.
+const MAX_OPERATIONS: u64 = 100_000_000;
 
 /// Builds a computation, instruction by instruction: XLA's `ComputationBuilder`, now called `XlaBuilder`.
 ///

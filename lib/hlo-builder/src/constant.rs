@@ -8,10 +8,6 @@ use hlo_ir::{Family, InstrId, Layout, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 use std::panic::Location;
 
-/// The default limit on the work of a constant, in element operations. The interpreter needs a few seconds
-/// for it.
-pub(crate) const MAX_OPERATIONS: u64 = 100_000_000;
-
 impl Builder {
     /// Evaluates a value that does not depend on parameters or on external input. The interpreter computes
     /// it. Random numbers count as constants; each evaluation returns different ones.
