@@ -1,6 +1,6 @@
 //! The critical path: the chain of dependent boxes that takes the longest time.
 
-use crate::graph::{Node, Page};
+use crate::page::{Node, Page};
 use hlo_ir::InstrId;
 
 /// Marks the boxes and edges of the critical path. Marks nothing if no instruction takes any time.

@@ -1,8 +1,9 @@
 //! Writes graphs as text for Graphviz.
 
 use crate::draw::lines;
-use crate::graph::{Graph, Node, Page};
+use crate::graph::Graph;
 use crate::kind::{CRITICAL_PATH_COLOR, EDGE_COLOR};
+use crate::page::{Node, Page};
 use std::fmt::Write;
 
 /// Returns the graph in the DOT language. With `open`, computations inside boxes are clusters.

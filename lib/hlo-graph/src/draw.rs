@@ -1,7 +1,8 @@
 //! Pages with sizes and positions, which the SVG and HTML writers draw.
 
-use crate::graph::{Graph, Page};
+use crate::graph::Graph;
 use crate::layout::{self, Layout};
+use crate::page::Page;
 use std::collections::HashSet;
 
 /// The font size, and the width of a letter.

@@ -42,14 +42,16 @@ mod kind;
 mod label;
 mod layout;
 mod memory;
+mod page;
 mod svg;
 mod timeline;
 
 pub use dot::dot;
-pub use graph::{Edge, Graph, Inner, Node, Page, Request};
+pub use graph::{Graph, Request};
 pub use html::html;
 pub use kind::Kind;
 pub use memory::{MemoryPlot, Piece, memory_svg, memory_text, spans};
+pub use page::{Edge, Inner, Node, Page};
 pub use svg::{escaped, svg};
 pub use timeline::{Timeline, WaitSpan, timeline_svg, timeline_trace};
 

@@ -1,8 +1,9 @@
 //! Writes graphs as SVG pictures that every browser shows, without scripts or external files.
 
 use crate::draw::{BOX_MARGIN, Drawing, FONT_SIZE, LABEL_FONT_SIZE, LINE_HEIGHT, PAD_X, PAD_Y, draw, lines};
-use crate::graph::{Graph, Node, Page};
+use crate::graph::Graph;
 use crate::kind::{CRITICAL_PATH_COLOR, EDGE_COLOR, Kind};
+use crate::page::{Node, Page};
 use std::fmt::Write;
 
 /// The margin around the picture.
