@@ -28,6 +28,7 @@
 //! neural networks from the [`library`], which is written in Tile.
 
 mod argument;
+mod builtins;
 mod contraction;
 pub mod edsl;
 mod elementwise;
@@ -36,6 +37,7 @@ pub mod embedded;
 mod error;
 mod evaluate;
 mod known;
+mod lens;
 pub mod library;
 mod poly;
 mod scope;
@@ -44,7 +46,7 @@ mod types;
 mod value;
 
 pub use argument::{Argument, ArgumentValue, Directive, FunctionArgument};
-pub use evaluate::builtin_names;
+pub use builtins::builtin_names;
 pub use hlo_tile_syntax::{ast, is_name, parse, rules};
 pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};

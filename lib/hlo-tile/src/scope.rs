@@ -1,8 +1,8 @@
 //! Name resolution: maps names to functions of the file or of the library.
 
 use crate::ast::{File, Function, Import, Imported, Name};
+use crate::builtins::builtin_names;
 use crate::error::{error, noted};
-use crate::evaluate::builtin_names;
 use crate::library::{self, MODULE};
 use crate::rules;
 use hlo_ir::Span;

@@ -1,7 +1,7 @@
 //! The values of Tile expressions while a function is specialized.
 
 use crate::contraction::Access;
-use crate::evaluate::Lens;
+use crate::lens::Lens;
 use crate::poly::{IndexId, IndexNames, Poly};
 use hlo_builder::Value as Hlo;
 use hlo_ir::attr::OpMetadata;

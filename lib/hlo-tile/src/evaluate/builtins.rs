@@ -6,6 +6,7 @@ use super::lens::lens;
 use super::lists::values_of;
 use super::{Evaluator, Frame, name_of, proposed, unsuitable};
 use crate::ast::{Argument, Expr, ExprKind};
+use crate::builtins::{BUILTINS, Builtin};
 use crate::elementwise::Function;
 use crate::error::error;
 use crate::poly::Poly;
@@ -19,46 +20,6 @@ use std::rc::Rc;
 
 /// Maximum number of TensorDims or TensorIndexes in one call.
 const MAX_COUNT: i64 = 1_000;
-
-/// A built-in function that is not elementwise.
-struct Builtin {
-    name: &'static str,
-    /// The parameters. Names that end in `?` are optional. A last parameter with `*` accepts any number of
-    /// arguments.
-    parameters: &'static [&'static str],
-}
-
-const BUILTINS: &[Builtin] = &[
-    Builtin { name: "Contraction", parameters: &["lens?", "name?"] },
-    Builtin { name: "TensorDim", parameters: &[] },
-    Builtin { name: "TensorDims", parameters: &["count"] },
-    Builtin { name: "TensorIndex", parameters: &[] },
-    Builtin { name: "TensorIndexes", parameters: &["count"] },
-    Builtin { name: "TensorLens", parameters: &["source", "target"] },
-    Builtin { name: "TensorOutput", parameters: &["*"] },
-    Builtin { name: "argsort", parameters: &["x", "axis?", "direction?"] },
-    Builtin { name: "as_bool", parameters: &["x"] },
-    Builtin { name: "as_float", parameters: &["x", "bits"] },
-    Builtin { name: "as_int", parameters: &["x", "bits"] },
-    Builtin { name: "as_uint", parameters: &["x", "bits"] },
-    Builtin { name: "cast", parameters: &["x", "dtype"] },
-    Builtin { name: "cond", parameters: &["lhs", "rhs", "true_case"] },
-    Builtin { name: "einsum", parameters: &["*"] },
-    Builtin { name: "gather", parameters: &["x", "y", "axis?"] },
-    Builtin { name: "index", parameters: &["dims", "axis"] },
-    Builtin { name: "len", parameters: &["list"] },
-    Builtin { name: "prng", parameters: &["state", "dims"] },
-    Builtin { name: "reshape", parameters: &["x", "dims"] },
-    Builtin { name: "scatter", parameters: &["x", "y", "z"] },
-    Builtin { name: "shape", parameters: &["x"] },
-    Builtin { name: "trace", parameters: &["x", "message"] },
-];
-
-/// Returns the names of all built-in functions.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let elementwise = Function::ALL.iter().map(|f| f.name()).filter(|n| Function::of_name(n).is_some());
-    BUILTINS.iter().map(|b| b.name).chain(elementwise).chain(["DType", "SortDirection"])
-}
 
 /// The arguments of a call in the order of the parameters. Missing arguments are `None`.
 pub(super) struct Arguments<'b>(Vec<Option<Placed<'b>>>);

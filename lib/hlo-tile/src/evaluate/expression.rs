@@ -1,8 +1,9 @@
 //! Expressions other than operators and calls.
 
 use super::lists::{list, values_of};
-use super::{Evaluator, Frame, builtins, name_of, proposed, unsuitable};
+use super::{Evaluator, Frame, name_of, proposed, unsuitable};
 use crate::ast::{Binary, Expr, ExprKind, Name};
+use crate::builtins::builtin_names;
 use crate::contraction::Access;
 use crate::error::error;
 use crate::poly::Poly;
@@ -102,7 +103,7 @@ impl<'b> Evaluator<'b, '_> {
     /// Whether a name is that of a function and no variable hides it.
     pub(super) fn is_callable(&self, frame: &Frame<'b>, name: &str) -> bool {
         let is_function = self.units.named(self.unit(), name).is_some();
-        !frame.names.contains_key(name) && (is_function || builtins::names().any(|n| n == name))
+        !frame.names.contains_key(name) && (is_function || builtin_names().any(|n| n == name))
     }
 
     /// Evaluates `base[indices]`: an element of a tensor or of a list.

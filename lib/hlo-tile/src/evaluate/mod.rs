@@ -14,9 +14,8 @@ mod outputs;
 mod specials;
 mod statement;
 
-pub(crate) use lens::Lens;
-
 use crate::ast::{Expr, File, Function};
+use crate::builtins::builtin_names;
 use crate::error::error;
 use crate::known::KnownValues;
 use crate::library;
@@ -151,19 +150,9 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             .keys()
             .map(String::as_str)
             .chain(functions)
-            .chain(builtins::names().map(|n| -> &str { n }));
+            .chain(builtin_names().map(|n| -> &str { n }));
         proposed(d, span, name, known)
     }
-}
-
-/// Returns the names that Tile defines: the built-in functions and `DType`.
-///
-/// # Example
-/// ```
-/// assert!(hlo_tile::builtin_names().any(|name| name == "TensorOutput"));
-/// ```
-pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-    builtins::names()
 }
 
 /// Suggests the most similar name in `known`.
