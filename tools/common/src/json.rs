@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::lines::Lines;
-use crate::report::{MAX_SHOWN, not_shown};
+use crate::shown::{MAX_SHOWN, not_shown};
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Severity, Source, clamp};
 use serde_json::{Value, json};

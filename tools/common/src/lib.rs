@@ -26,6 +26,7 @@ mod pipeline;
 mod report;
 pub mod rules;
 pub mod safetensors;
+mod shown;
 pub mod split;
 pub mod table;
 

@@ -1,27 +1,16 @@
 //! Reports failures, warnings and notes on standard error, as text or as JSON.
 
 use crate::args::DiagnosticsFormat;
+use crate::shown::{MAX_SHOWN, not_shown};
 use crate::{EXIT_OK, EXIT_USAGE, Failure, generate, json, print};
 #[cfg(feature = "passes")]
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hlo_ir::diag::{Diag, Severity, Source, render};
 use std::process::ExitCode;
 
-/// Maximum number of diagnostics shown in a run.
-pub(crate) const MAX_SHOWN: usize = 100;
-
 /// The colors of the words.
 const ERROR: &str = "1;31";
 const WARNING: &str = "1;33";
-
-/// Returns the message about diagnostics that are not shown, if there are any.
-pub(crate) fn not_shown(count: usize, what: &str) -> Option<String> {
-    match count.saturating_sub(MAX_SHOWN) {
-        0 => None,
-        1 => Some(format!("… and 1 more {what}")),
-        n => Some(format!("… and {n} more {what}s")),
-    }
-}
 
 /// Prints the diagnostics of a tool.
 #[derive(Clone, Copy, Debug)]
