@@ -6,7 +6,6 @@ use crate::budget::CompileBudget;
 use crate::compile::{Program, Recipe};
 use crate::counters::Counters;
 use crate::queue::{Queue, Ticket};
-use crate::session::Session;
 use hlo_ir::watch::Watch;
 use hlo_remote::proto::Failure;
 use std::collections::HashMap;
@@ -54,6 +53,14 @@ pub struct Compiler {
     pub counters: Arc<Counters>,
     /// Maximum time of a compilation.
     pub limit: Duration,
+}
+
+/// The client that requests a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Client<'a> {
+    /// The number of the client in queues.
+    pub number: u64,
+    pub account: &'a Arc<Account>,
 }
 
 /// The cached programs of a server.
@@ -119,7 +126,7 @@ impl Cache {
     }
 
     /// Returns the program of a recipe, and whether it was in the cache or another client was already waiting
-    /// for it. Otherwise the program is compiled as work of this session, within the limit of its account.
+    /// for it. Otherwise the program is compiled as work of this client, within the limit of its account.
     /// `charge` is the charge for the text of the recipe.
     ///
     /// # Errors
@@ -128,7 +135,7 @@ impl Cache {
         self: &Arc<Self>,
         recipe: Recipe,
         charge: Charge,
-        session: &Session,
+        client: Client<'_>,
         compiler: &Compiler,
     ) -> Result<(Hold, bool), NoProgram> {
         let (recipe, charge) = (Arc::new(recipe), Arc::new(charge));
@@ -139,7 +146,7 @@ impl Cache {
                 Some(Found::Wait(waiting)) => waiting,
                 None => {
                     shared = false;
-                    self.compile(&recipe, &charge, session, compiler)
+                    self.compile(&recipe, &charge, client, compiler)
                 }
             };
             let mut outcome = waiting.outcome.clone();
@@ -195,7 +202,7 @@ impl Cache {
         self: &Arc<Self>,
         recipe: &Arc<Recipe>,
         charge: &Arc<Charge>,
-        session: &Session,
+        client: Client<'_>,
         by: &Compiler,
     ) -> Arc<Waiting> {
         let (sender, outcome) = watch::channel(None);
@@ -220,7 +227,7 @@ impl Cache {
         });
         let work = {
             let (begun, counters) = (begun.clone(), by.counters.clone());
-            let (account, charge) = (session.account.clone(), charge.clone());
+            let (account, charge) = (client.account.clone(), charge.clone());
             move || {
                 let _charge = charge;
                 if begun.stop.is_stopped() || begin.send(()).is_err() {
@@ -230,7 +237,7 @@ impl Cache {
                 begun.tell(outcome);
             }
         };
-        let ticket = by.queue.push(session.number, Box::new(work));
+        let ticket = by.queue.push(client.number, Box::new(work));
         let by = by.clone();
         tokio::spawn(async move {
             match has_begun.await {

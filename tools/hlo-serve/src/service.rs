@@ -1,6 +1,6 @@
 //! The implementation of the protocol's calls.
 
-use crate::cache::NoProgram;
+use crate::cache::{Client, NoProgram};
 use crate::compile::Recipe;
 use crate::session::{HeldBuffer, HeldProgram, Session};
 use crate::shared::{Events, Shared};
@@ -52,7 +52,8 @@ impl Shared {
         })?;
         let options = options.unwrap_or_default();
         let recipe = Recipe::new(&options, text.into(), self.config.limits.client_memory);
-        let got = self.cache.get(recipe, charge, &session, &self.compiler).await;
+        let client = Client { number: session.number, account: &session.account };
+        let got = self.cache.get(recipe, charge, client, &self.compiler).await;
         let (hold, cached) = match got {
             Ok(got) => got,
             Err(NoProgram::Failed(why)) => {
