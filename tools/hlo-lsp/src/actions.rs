@@ -1,9 +1,9 @@
 //! Code actions: applies the suggestions of diagnostics.
 
+use crate::client::Client;
 use crate::document::Document;
 use crate::edits::of_document;
-use crate::server::Client;
-use crate::symbols::shortened;
+use crate::symbol::shortened;
 use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Range, TextEdit};
 
 /// Returns the fixes for diagnostics in a range. There are none if the text has changed since it was checked.
@@ -21,7 +21,7 @@ pub fn quick_fixes(d: &Document, p: &CodeActionParams, client: &Client) -> Vec<C
         if changes.is_empty() {
             continue;
         }
-        let diagnostic = found.to_lsp(d, client.related_information);
+        let diagnostic = d.diagnostic(found, client.related_information);
         for &(range, new) in &changes {
             if !touches(p.range, range) && !touches(p.range, diagnostic.range) {
                 continue;

@@ -1,10 +1,11 @@
 //! An open document.
 
-use crate::check::{Checked, PartDiagnostic};
+use crate::diagnostics::{Checked, PartDiagnostic};
 use crate::facts::Facts;
-use crate::language::{Language, Reading};
+use crate::language::Language;
+use crate::reading::Reading;
 use crate::text::Text;
-use lsp_types::{Position, Range, TextDocumentContentChangeEvent, Uri};
+use lsp_types::{Diagnostic, Position, Range, TextDocumentContentChangeEvent, Uri};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -60,6 +61,12 @@ impl Document {
     /// Returns the diagnostics of the text known so far.
     pub fn found(&self) -> &[PartDiagnostic] {
         &self.checked.found
+    }
+
+    /// Converts a diagnostic of the text to the protocol's type, with related locations if the editor supports
+    /// them.
+    pub fn diagnostic(&self, found: &PartDiagnostic, with_related: bool) -> Diagnostic {
+        found.to_lsp(&self.text, &self.uri, self.language.name(), with_related)
     }
 
     /// Returns other information about the text.

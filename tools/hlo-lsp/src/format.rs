@@ -1,8 +1,8 @@
 //! Formatting of documents in languages with a standard form.
 
+use crate::answer::Answer;
 use crate::document::Document;
 use crate::edits::replace_all;
-use crate::server::Answer;
 use lsp_types::TextEdit;
 
 /// Returns the edits that format a document, or `None` if it has errors.

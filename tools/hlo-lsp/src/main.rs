@@ -2,8 +2,11 @@
 //! it over standard input and output, using the Language Server Protocol.
 
 mod actions;
+mod answer;
 mod check;
+mod client;
 mod completion;
+mod diagnostics;
 mod document;
 mod edits;
 mod facts;
@@ -11,15 +14,18 @@ mod format;
 mod hlo;
 mod language;
 mod navigate;
+mod reading;
 mod rename;
 mod requests;
 mod semantic;
 mod server;
 mod stablehlo;
+mod symbol;
 mod symbols;
 mod text;
 mod tile;
 mod transport;
+mod word;
 
 use clap::Parser;
 use hlo_tools_common::parse_arguments;

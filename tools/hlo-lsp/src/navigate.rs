@@ -1,7 +1,7 @@
 //! Hover, definitions and uses, in the protocol's types.
 
 use crate::document::Document;
-use crate::language::Definition;
+use crate::reading::{Definition, Occurrence};
 use lsp_types::{
     DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Hover, HoverContents, Location,
     MarkupContent, MarkupKind, Position,
@@ -37,9 +37,7 @@ pub fn highlights(d: &Document, position: Position) -> Option<Vec<DocumentHighli
     let kind = |is_definition| {
         if is_definition { DocumentHighlightKind::WRITE } else { DocumentHighlightKind::READ }
     };
-    let highlight = |o: crate::language::Occurrence| DocumentHighlight {
-        range: d.range(o.range),
-        kind: Some(kind(o.is_definition)),
-    };
+    let highlight =
+        |o: Occurrence| DocumentHighlight { range: d.range(o.range), kind: Some(kind(o.is_definition)) };
     Some(found.map(highlight).collect())
 }

@@ -1,8 +1,8 @@
 //! Renaming of an item everywhere in its document.
 
+use crate::answer::Answer;
 use crate::document::Document;
 use crate::edits::of_document;
-use crate::server::Answer;
 use lsp_types::{Position, PrepareRenameResponse, TextEdit, WorkspaceEdit};
 
 /// Returns the name that would be renamed.

@@ -1,7 +1,8 @@
 //! Dispatches requests about documents.
 
+use crate::answer::{Answer, error};
+use crate::client::Client;
 use crate::document::Document;
-use crate::server::{Answer, Client, error};
 use crate::{actions, format, navigate, rename, semantic, symbols};
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{self, Request as _};

@@ -1,6 +1,7 @@
 //! Semantic tokens: classifies words for editors that highlight them.
 
 use crate::document::Document;
+use crate::word::Word;
 use lsp_types::{
     Range, SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensLegend,
 };
@@ -26,31 +27,6 @@ const MODIFIERS: [SemanticTokenModifier; 2] =
 /// Returns the meaning of the numbers in tokens.
 pub fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend { token_types: KINDS.to_vec(), token_modifiers: MODIFIERS.to_vec() }
-}
-
-/// A word. It does not contain a line end.
-pub struct Word {
-    /// The start offset.
-    pub start: usize,
-    /// The end offset.
-    pub end: usize,
-    /// The kind of the word.
-    pub kind: SemanticTokenType,
-    /// The modifier, if there is one.
-    pub modifier: Option<SemanticTokenModifier>,
-}
-
-impl Word {
-    /// Returns the lines of a text that begins at byte `start`, each as one word.
-    pub fn lines(text: &str, mut start: usize, kind: &SemanticTokenType) -> Vec<Word> {
-        let mut out = Vec::new();
-        for line in text.split_inclusive(['\n', '\r']) {
-            let end = start + line.trim_end().len();
-            out.push(Word { start, end, kind: kind.clone(), modifier: None });
-            start += line.len();
-        }
-        out
-    }
 }
 
 /// Returns the words of a document, or of the lines that a range overlaps.

@@ -3,13 +3,15 @@
 //! One thread answers requests, one reads the input, one checks texts. A check starts when the editor pauses.
 //! Its result is discarded if the text has changed since.
 
+use crate::answer::{Answer, error};
 use crate::check::{self, Job, Report};
+use crate::client::Client;
 use crate::document::Document;
 use crate::language::Language;
 use crate::requests::Requests;
 use crate::semantic;
 use crate::transport::{self, Incoming};
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use lsp_types::notification::{self as notice, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::*;
@@ -22,19 +24,6 @@ use std::time::{Duration, Instant};
 
 /// The pause in editing before a text is checked.
 const CHECK_DELAY: Duration = Duration::from_millis(80);
-
-/// The result of a request.
-pub type Answer<T> = Result<T, ResponseError>;
-
-/// Returns the error for a request that cannot be performed. The user sees the message.
-pub fn request_error(message: impl Into<String>) -> ResponseError {
-    error(ErrorCode::RequestFailed, message)
-}
-
-/// Returns an error with a code of the protocol.
-pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
-    ResponseError { code: code as i32, message: message.into(), data: None }
-}
 
 /// An event for the main thread.
 pub enum Event {
@@ -52,19 +41,6 @@ enum Stage {
     Starting,
     Running,
     ShutDown,
-}
-
-/// The capabilities of the editor.
-#[derive(Default)]
-pub struct Client {
-    /// Whether it supports completions with placeholders.
-    pub snippets: bool,
-    /// Whether it supports nested symbols.
-    pub nested_symbols: bool,
-    /// Whether it supports related locations in diagnostics.
-    pub related_information: bool,
-    /// Whether it supports code actions that are not commands of the server.
-    pub code_actions: bool,
 }
 
 /// The server.
@@ -90,7 +66,8 @@ impl Server {
     /// Creates a server on standard input and output.
     pub fn new() -> Self {
         let (sender, events) = channel();
-        let jobs = check::start(sender.clone());
+        let reports = sender.clone();
+        let jobs = check::start(move |report| reports.send(Event::Checked(report)).is_ok());
         std::thread::spawn(move || read_input(&sender));
         Self {
             events,
@@ -168,7 +145,8 @@ impl Server {
         }
         d.set_checked(report.checked);
         let d = &*d;
-        let diagnostics = d.found().iter().map(|f| f.to_lsp(d, self.client.related_information)).collect();
+        let diagnostics =
+            d.found().iter().map(|f| d.diagnostic(f, self.client.related_information)).collect();
         let params = PublishDiagnosticsParams::new(d.uri.clone(), diagnostics, Some(d.version));
         self.notify::<notice::PublishDiagnostics>(params);
     }

@@ -2,8 +2,7 @@
 
 use crate::document::Document;
 use lsp_types::{
-    DocumentSymbol, DocumentSymbolResponse, FoldingRange, FoldingRangeKind, Location, Range,
-    SymbolInformation, SymbolKind,
+    DocumentSymbol, DocumentSymbolResponse, FoldingRange, FoldingRangeKind, Location, SymbolInformation,
 };
 
 /// Returns the symbols of a document: nested, or as a flat list for editors that do not support nesting.
@@ -35,37 +34,6 @@ fn flatten(
         });
         flatten(d, s.children.unwrap_or_default(), Some(&s.name), out);
     }
-}
-
-/// Returns a symbol with a name, which may be all of `range`, and its children.
-#[allow(deprecated, reason = "a field that the protocol no longer uses has no other way to be left out")]
-pub fn symbol(
-    (name, selection_range): (&str, Range),
-    detail: &str,
-    kind: SymbolKind,
-    range: Range,
-    children: Option<Vec<DocumentSymbol>>,
-) -> DocumentSymbol {
-    DocumentSymbol {
-        name: name.to_owned(),
-        detail: (!detail.is_empty()).then(|| detail.to_owned()),
-        kind,
-        tags: None,
-        deprecated: None,
-        range,
-        selection_range,
-        children,
-    }
-}
-
-/// Returns the start of a text on one line.
-pub fn shortened(text: &str, max: usize) -> String {
-    let mut out: String =
-        text.chars().take(max).map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).collect();
-    if out.len() < text.len() {
-        out.push('…');
-    }
-    out
 }
 
 /// Returns the folding ranges.

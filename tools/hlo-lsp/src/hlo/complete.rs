@@ -5,7 +5,7 @@ use super::attributes::{self, Attribute};
 use super::hover::{element_type, takes};
 use super::index::Part;
 use crate::completion::{List, MAX_NAMES};
-use crate::symbols::shortened;
+use crate::symbol::shortened;
 use hlo_ir::attr::BraceContents;
 use hlo_ir::{Arity, ElementType, Opcode};
 use hlo_parser::outline::{Expected, Outline, Role, expected_at_end, open_brackets};

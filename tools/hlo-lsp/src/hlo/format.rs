@@ -1,7 +1,7 @@
 //! Formatting: the document as `hlo-opt --format` writes it.
 
 use super::Source;
-use crate::server::{Answer, request_error};
+use crate::answer::{Answer, request_error};
 use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
 use hlo_tools_common::split;
 

@@ -3,7 +3,7 @@
 use super::Source;
 use super::attributes::{self, Attribute};
 use super::index::{Part, Symbol};
-use crate::symbols::shortened;
+use crate::symbol::shortened;
 use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Shape, Span, Special};
 use hlo_parser::outline::{Role, Token};
 use std::ops::Range;

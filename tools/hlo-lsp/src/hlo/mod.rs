@@ -10,12 +10,12 @@ mod rename;
 mod semantic;
 mod symbols;
 
-use crate::check::{PartDiagnostic, modules};
+use crate::answer::Answer;
+use crate::diagnostics::{PartDiagnostic, modules};
 use crate::facts::Facts;
-use crate::language::{Definition, Occurrence, Reading};
-use crate::semantic::Word;
-use crate::server::Answer;
+use crate::reading::{Definition, Occurrence, Reading};
 use crate::text::Text;
+use crate::word::Word;
 use hlo_ir::diag::Diag;
 use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::split;

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::index::{Part, PlaceInProgram, Symbol, is_definition};
-use crate::language::{Definition, Occurrence};
+use crate::reading::{Definition, Occurrence};
 use hlo_parser::outline::{Role, Token};
 use lsp_types::{Location, Position, Range, Uri};
 

@@ -3,7 +3,7 @@
 use super::Source;
 use super::index::Symbol;
 use super::navigate::symbol_at;
-use crate::server::{Answer, request_error};
+use crate::answer::{Answer, request_error};
 
 /// Returns the reason why a name is not valid, or `None` if it is.
 fn invalid_name_reason(name: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::index::{Part, is_definition};
-use crate::semantic::Word;
+use crate::word::Word;
 use hlo_parser::outline::Role;
 use lsp_types::{SemanticTokenModifier, SemanticTokenType};
 use std::ops::Range;

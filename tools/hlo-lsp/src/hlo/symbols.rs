@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::index::Part;
-use crate::symbols::{shortened, symbol};
+use crate::symbol::{shortened, symbol};
 use lsp_types::{DocumentSymbol, SymbolKind};
 
 /// Returns the symbols of a file. An instruction with an inline computation contains that computation.

@@ -4,13 +4,13 @@ mod complete;
 mod outline;
 mod scan;
 
-use crate::check::{PartDiagnostic, modules};
+use crate::answer::{Answer, request_error};
+use crate::diagnostics::{PartDiagnostic, modules};
 use crate::facts::Facts;
-use crate::language::{Definition, Occurrence, Reading};
-use crate::semantic::Word;
-use crate::server::{Answer, request_error};
-use crate::symbols::{shortened, symbol};
+use crate::reading::{Definition, Occurrence, Reading};
+use crate::symbol::{shortened, symbol};
 use crate::text::Text;
+use crate::word::Word;
 use hlo_forms::{Form, Opened};
 use hlo_ir::diag::Diag;
 use hlo_stablehlo::{dialect, text};

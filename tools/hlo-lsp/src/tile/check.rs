@@ -1,6 +1,6 @@
 //! Checks a file: its syntax, and the specialization of its functions.
 
-use crate::check::{Checked, MAX_DIAGNOSTICS, PartDiagnostic, guarded};
+use crate::diagnostics::{Checked, MAX_DIAGNOSTICS, PartDiagnostic, guarded};
 use crate::facts::Facts;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_instruction_within};

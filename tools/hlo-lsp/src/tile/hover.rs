@@ -2,15 +2,13 @@
 
 use super::Source;
 use super::builtins::{self, Builtin};
-use super::library;
+use super::description::{code, documentation};
+use super::members::members;
 use super::outline::{Function, Role, Symbol, Word};
 use crate::facts::Facts;
-use crate::symbols::shortened;
 use hlo_ir::Span;
+use hlo_tile::library::{LibraryFunction, MODULE};
 use std::ops::Range;
-
-/// Maximum length of a statement.
-const MAX_STATEMENT_LENGTH: usize = 240;
 
 /// Returns a description of the word at an offset, and its range.
 pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usize>)> {
@@ -32,7 +30,7 @@ fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
             let mut out = match symbol {
                 Symbol::Global(_) => match (outline.function_named(name), &of_library) {
                     (Some(function), _) => of_function(d, function),
-                    (None, Some(f)) => library::described(f),
+                    (None, Some(f)) => of_library_function(f),
                     (None, None) => code(d.at(outline.line_at(definition.span.start as usize))),
                 },
                 Symbol::Local(..) => variable(d, definition),
@@ -49,7 +47,7 @@ fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
             }
             Some(out)
         }
-        (None, _) if of_library.is_some() => of_library.as_ref().map(library::described),
+        (None, _) if of_library.is_some() => of_library.as_ref().map(of_library_function),
         (None, Role::Member(_)) => member(d, word),
         (None, Role::Callee | Role::Use) => builtins::of_name(name).map(described),
         (None, _) => None,
@@ -65,24 +63,6 @@ fn of_function(d: &Source, function: &Function) -> String {
         out.push_str(&documentation);
     }
     out
-}
-
-/// Returns the signature of a function on one line.
-pub fn signature(d: &Source, function: &Function) -> String {
-    shortened(d.at(function.signature), MAX_STATEMENT_LENGTH)
-}
-
-/// Returns the doc string of a function, or the comment before it.
-pub fn documentation(d: &Source, function: &Function) -> String {
-    if let Some(span) = function.docstring {
-        let lines = d.at(span).trim_matches(['"', '\'']).lines().map(str::trim);
-        return lines.collect::<Vec<_>>().join("\n").trim().to_owned();
-    }
-    let before = d.text.as_str().get(..function.span.start as usize).unwrap_or_default();
-    let comments = before.lines().rev().map_while(|line| line.trim().strip_prefix('#'));
-    let mut lines: Vec<&str> = comments.map(str::trim).filter(|line| !line.starts_with("tile:")).collect();
-    lines.reverse();
-    lines.join("\n")
 }
 
 /// Returns the statement that defines a variable, or the parameter.
@@ -102,7 +82,7 @@ fn member(d: &Source, word: &Word) -> Option<String> {
     if let Some((_, in_hlo)) = builtins::ELEMENT_TYPES.iter().find(|(n, _)| *n == name) {
         return Some(format!("The element type `{in_hlo}`."));
     }
-    let tables = super::complete::members(d.text.as_str(), d.outline(), word.span.start as usize);
+    let tables = members(d.text.as_str(), d.outline(), word.span.start as usize);
     let all = [builtins::OF_TENSORS, builtins::OF_OUTPUTS, builtins::OF_CONTRACTIONS, builtins::OF_SHAPES];
     let mut known = tables.iter().chain(&all).flat_map(|t| t.iter());
     known.find(|b| b.name == name).map(described)
@@ -111,6 +91,11 @@ fn member(d: &Source, word: &Word) -> Option<String> {
 /// Describes a built-in, with an example.
 fn described(b: &Builtin) -> String {
     format!("{}\n\n{}\n\nExample: `{}`", code(&format!("{}{}", b.name, b.takes)), b.doc, b.example)
+}
+
+/// Describes a function of the library.
+fn of_library_function(f: &LibraryFunction) -> String {
+    format!("{}\n\n{}\n\nA function of the library, `{MODULE}`.", code(&f.signature()), f.documentation())
 }
 
 /// Describes the operator of a contraction, and shows the contraction's HLO.
@@ -129,9 +114,4 @@ fn lines_of_hlo(d: &Source, contraction: Span, facts: &Facts) -> String {
         Some(hlo) => format!("\n\n```hlo\n{}\n```", hlo.join("\n")),
         None => String::new(),
     }
-}
-
-/// Returns a Tile code block.
-pub fn code(text: &str) -> String {
-    format!("```tile\n{}\n```", shortened(text, MAX_STATEMENT_LENGTH))
 }

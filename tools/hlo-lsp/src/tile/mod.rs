@@ -3,8 +3,10 @@
 pub mod builtins;
 mod check;
 mod complete;
+mod description;
 mod hover;
 mod library;
+mod members;
 mod outline;
 mod rename;
 mod scan;
@@ -14,11 +16,11 @@ mod symbols;
 
 pub use check::check;
 
+use crate::answer::Answer;
 use crate::facts::Facts;
-use crate::language::{Definition, Occurrence, Reading};
-use crate::semantic::Word;
-use crate::server::Answer;
+use crate::reading::{Definition, Occurrence, Reading};
 use crate::text::Text;
+use crate::word::Word;
 use hlo_ir::Span;
 use lsp_types::{CompletionList, DocumentSymbol};
 use outline::{Outline, is_definition};
@@ -39,7 +41,7 @@ impl Source {
     }
 
     fn outline(&self) -> &Outline {
-        self.outline.get_or_init(|| Outline::new(self.text.as_str()))
+        self.outline.get_or_init(|| structure::outline(self.text.as_str()))
     }
 
     /// Returns the text at a span.

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::outline::{Role, Symbol, Word};
-use crate::server::{Answer, request_error};
+use crate::answer::{Answer, request_error};
 
 /// Returns the text for renaming the item at an offset to `new`.
 pub fn renamed(d: &Source, at: usize, new: &str) -> Answer<String> {

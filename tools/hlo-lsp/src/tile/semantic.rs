@@ -4,7 +4,7 @@ use super::Source;
 use super::builtins;
 use super::outline::{Role, Symbol, Word};
 use super::scan::Kind;
-use crate::semantic::Word as Highlighted;
+use crate::word::Word as Highlighted;
 use lsp_types::{SemanticTokenModifier, SemanticTokenType};
 
 /// Returns the words of a file.

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::outline::Function;
-use crate::symbols::{shortened, symbol};
+use crate::symbol::{shortened, symbol};
 use lsp_types::{DocumentSymbol, Range, SymbolKind};
 
 /// Returns the functions as symbols.
