@@ -2,7 +2,7 @@
 
 use crate::element;
 use crate::fault::{Fault, Result};
-use crate::layouts::Order;
+use crate::order::Order;
 use crate::platform::Platform;
 use crate::promise::{Pending, Promise};
 use crate::strided::Strided;

@@ -9,36 +9,12 @@
 use crate::estimate;
 use crate::fault::{Fault, Result};
 use crate::platform::Platform;
-use crate::program::Program;
+pub use crate::policy::Policy;
 use hlo_client::{CompileOptions, ENGINES, Engine, Executable};
 use hlo_ir::{Module, Op};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// How programs are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// Programs are interpreted first and compiled where it pays off.
-    #[default]
-    Tiered,
-    /// Programs are always compiled.
-    Compiled,
-    /// Programs are always interpreted.
-    Interpreted,
-}
-
-impl Policy {
-    /// Returns the policy that an option names.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "tiered" => Some(Self::Tiered),
-            "compiled" => Some(Self::Compiled),
-            "interpreted" => Some(Self::Interpreted),
-            _ => None,
-        }
-    }
-}
 
 /// Compilation starts once interpreted runs have taken this fraction (1/16) of the estimated compile time. An
 /// early start makes compiled code available to more runs.
@@ -163,17 +139,32 @@ impl Engines {
         turn == self.compiled_at
     }
 
-    /// Returns the executable for a run. Compiles the program first if necessary.
-    pub fn of(&self, turn: RunIndex, program: &Program) -> &Executable {
-        if turn < self.compiled_from { &self.first } else { self.compiled(program).unwrap_or(&self.first) }
+    /// Returns the executable for a run. Compiles the program first if necessary: its module, with the options
+    /// of [`Engines::new`].
+    pub fn of(
+        &self,
+        turn: RunIndex,
+        platform: &Platform,
+        module: &Module,
+        options: &CompileOptions,
+    ) -> &Executable {
+        if turn < self.compiled_from {
+            return &self.first;
+        }
+        self.compiled(platform, module, options).unwrap_or(&self.first)
     }
 
     /// Returns the compiled program. Compiles it if necessary. Returns `None` if the program cannot be
     /// compiled, and it stays interpreted.
-    pub fn compiled(&self, program: &Program) -> Option<&Executable> {
+    pub fn compiled(
+        &self,
+        platform: &Platform,
+        module: &Module,
+        options: &CompileOptions,
+    ) -> Option<&Executable> {
         let compile = || {
-            let options = CompileOptions { engine: Some(Engine::Compiled), ..program.options.clone() };
-            program.platform.client.compile(&program.module, &options).ok()
+            let options = CompileOptions { engine: Some(Engine::Compiled), ..options.clone() };
+            platform.client.compile(module, &options).ok()
         };
         self.better.get_or_init(compile).as_ref()
     }
@@ -250,14 +241,4 @@ impl Calls {
         });
         calls.max().unwrap_or_default()
     }
-}
-
-/// Compiles a program in the background.
-pub fn compile_later(program: &Arc<Program>) {
-    let later = Arc::downgrade(program);
-    program.platform.pool.push(move || {
-        if let Some(program) = later.upgrade() {
-            program.engines.compiled(&program);
-        }
-    });
 }

@@ -4,7 +4,9 @@ use crate::device::{Device, MEMORY_KINDS};
 use crate::fault::{Fault, Result};
 use crate::layouts::Layouts;
 use crate::program::{Leaf, Program};
+use crate::shardings::encoded;
 use crate::sys::{Handle, LogicalDeviceIds, NamedValue, Value};
+use hlo_ir::attr::Sharding;
 use hlo_passes::analysis::ModuleCost;
 use hlo_proto::messages::{ComputationDevice, DeviceAssignmentProto};
 use prost::Message;
@@ -161,7 +163,7 @@ impl Executable {
     /// if the program was not partitioned.
     pub fn shardings(&self) -> &(Texts, Texts) {
         self.shardings.get_or_init(|| {
-            let Some([parameters, results]) = crate::shardings::of(&self.program) else {
+            let Some([parameters, results]) = encoded_shardings(&self.program) else {
                 return Default::default();
             };
             (Texts::new(parameters), Texts::new(results))
@@ -266,4 +268,12 @@ impl LoadedExecutable {
     pub fn is_deleted(&self) -> bool {
         self.is_deleted.load(Ordering::Relaxed)
     }
+}
+
+/// Returns the shardings of the parameters and of the results, each an `OpSharding`, or `None` if the program
+/// was not partitioned.
+fn encoded_shardings(program: &Program) -> Option<[Vec<Vec<u8>>; 2]> {
+    let partition = program.engines.best().partition()?;
+    let written = |kind| encoded(&Sharding::single(kind));
+    Some(partition.shardings().map(|kinds| kinds.into_iter().map(written).collect()))
 }

@@ -1,7 +1,7 @@
 //! Runs of programs.
 
 use crate::buffer::{Buffer, Value};
-use crate::engines::{Calls, RunIndex, compile_later};
+use crate::engines::{Calls, RunIndex};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
@@ -70,7 +70,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         .collect();
     let turn = program.engines.begin_run()?;
     if program.engines.starts_compilation(turn) {
-        compile_later(program);
+        program.compile_later();
     }
     if waits.is_empty() && program.engines.is_quick(turn) && !calls_back && devices.len() == 1 {
         let outcome = perform(program, turn, given, context);
@@ -257,7 +257,7 @@ fn perform(
     context: Option<Arc<crate::ffi::UserData>>,
 ) -> Result<Vec<Vec<Array>>> {
     catch(|| {
-        let executable = program.engines.of(turn, program);
+        let executable = program.executable_of(turn);
         let start = Instant::now();
         let context = context.map(|data| data as RunData);
         let results = run_data::with(context, || run(program, executable, given))?;

@@ -25,10 +25,13 @@ pub mod ffi;
 mod in_order;
 mod inspect;
 pub mod layouts;
+mod leaf;
 mod memories;
 mod options;
+mod order;
 pub mod partitioners;
 pub mod platform;
+mod policy;
 pub mod pool;
 pub mod program;
 pub mod promise;
@@ -40,6 +43,7 @@ mod strided;
 pub mod sys;
 mod task;
 pub mod topology;
+mod user_data;
 
 /// Returns the table of the API's functions.
 #[unsafe(no_mangle)]

@@ -33,7 +33,7 @@ pub struct Platform {
     /// The runs with effects.
     pub effects: InOrder,
     /// The policy that selects the engine of a run.
-    pub engines: crate::engines::Policy,
+    pub engines: crate::policy::Policy,
     /// Number of threads that a program uses, 0 for one per processor.
     pub threads: usize,
 }
@@ -52,7 +52,7 @@ pub struct Options {
     /// A folder for compiled code.
     pub cache_dir: Option<PathBuf>,
     /// The policy that selects the engine of a run.
-    pub engines: crate::engines::Policy,
+    pub engines: crate::policy::Policy,
 }
 
 impl Default for Options {
@@ -64,7 +64,7 @@ impl Default for Options {
             platform: "cpu".into(),
             device_kind: "hlo".into(),
             cache_dir: None,
-            engines: crate::engines::Policy::default(),
+            engines: crate::policy::Policy::default(),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Options {
                 ("cache_dir", Value::Text(text)) => options.cache_dir = Some(PathBuf::from(utf8(text))),
                 ("engine", Value::Text(text)) => {
                     let found = utf8(text);
-                    options.engines = crate::engines::Policy::from_name(&found).ok_or_else(|| {
+                    options.engines = crate::policy::Policy::from_name(&found).ok_or_else(|| {
                         Fault::invalid(format!(
                             "engine: expected `tiered`, `compiled` or `interpreted`, found `{found}`"
                         ))
@@ -139,7 +139,7 @@ impl Platform {
         custom_calls.add(crate::ffi::Handlers);
         // Both engines use the same routines, so that results do not depend on the engine of a run.
         #[cfg(feature = "codegen")]
-        if options.engines != crate::engines::Policy::Interpreted {
+        if options.engines != crate::policy::Policy::Interpreted {
             custom_calls.add(hlo_lapack::LAPACK);
         }
         custom_calls.add(crate::callbacks::Callbacks);

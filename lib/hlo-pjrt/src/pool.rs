@@ -4,8 +4,7 @@
 //! Runs are ordered only by their arguments. Runs that call functions of the caller are an exception: such a
 //! function may start runs and wait for them. Each of these runs has its own thread.
 
-use crate::task::Task;
-use std::cell::Cell;
+use crate::task::{Task, is_running};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,12 +19,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of unfinished runs. A caller that starts another run waits.
 const MAX_UNFINISHED_RUNS: usize = 64;
-
-thread_local! {
-    /// Whether this thread executes a run, or a function that a run calls. Such a thread must not wait for
-    /// runs.
-    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
-}
 
 /// A pool of threads, which start when there is work and end when there is none.
 pub struct Pool(Arc<Shared>);
@@ -83,7 +76,7 @@ impl Drop for Unfinished {
 /// The caller calls this before it exits, because a run that called Python later would end the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_wait_for_runs() {
-    if IS_RUNNING.get() {
+    if is_running() {
         return;
     }
     let start = Instant::now();
@@ -112,14 +105,6 @@ impl Drop for Ticket {
     }
 }
 
-/// Executes `body`, which other threads may wait for, on this thread. `body` must not wait for them.
-pub fn running<T>(body: impl FnOnce() -> T) -> T {
-    let before = IS_RUNNING.replace(true);
-    let value = body();
-    IS_RUNNING.set(before);
-    value
-}
-
 impl Pool {
     /// Creates a pool without threads, which starts up to `threads` of them. With 0, the limit is the number
     /// of processors, but at least 2 and at most 16.
@@ -140,7 +125,7 @@ impl Pool {
     /// its results does not exhaust the memory. Runs that another run starts do not wait.
     pub fn admit(&self) -> Ticket {
         let mut state = self.0.state();
-        while state.runs >= MAX_UNFINISHED_RUNS && !IS_RUNNING.get() {
+        while state.runs >= MAX_UNFINISHED_RUNS && !is_running() {
             state = self.0.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.runs += 1;

@@ -1,16 +1,14 @@
 //! Compiled programs, which the caller's executables refer to.
 
-use crate::buffer::relaid;
-use crate::element;
-use crate::engines::{Calls, Engines, is_partitioned_by_caller};
-use crate::fault::{Fault, Result};
-use crate::layouts::Order;
+use crate::engines::{Calls, Engines, RunIndex, is_partitioned_by_caller};
+use crate::fault::Result;
+pub use crate::leaf::Leaf;
 use crate::memories;
 use crate::platform::Platform;
 use crate::source::Source;
-use hlo_client::{Buffer as Array, CompileOptions};
+use hlo_client::{CompileOptions, Executable};
 use hlo_ir::print::{PrintOptions, for_each_identifying_part};
-use hlo_ir::{Dims, ElementType, Module, Shape};
+use hlo_ir::{Module, Shape};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -44,76 +42,6 @@ pub struct Program {
     pub donated: Vec<bool>,
     /// The kind of functions that the program calls.
     pub calls: Calls,
-}
-
-/// A parameter or result: an array or a token. The caller sees a token as an array without elements.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Leaf {
-    /// The shape in the program.
-    pub shape: Shape,
-    /// The element type that the caller sees.
-    pub element_type: ElementType,
-    /// The sizes that the caller sees.
-    pub dims: Dims,
-    /// The order of the dimensions in memory.
-    pub order: Order,
-    /// The number of the memory kind in [`crate::device::MEMORY_KINDS`].
-    pub memory_kind: usize,
-    /// The shape of the array that the caller sees. Each element takes at least one byte.
-    plain: Shape,
-}
-
-impl Leaf {
-    fn new((shape, memory_kind): (&Shape, usize)) -> Result<Self> {
-        let (element_type, dims, order) = match shape {
-            Shape::Array(array) => {
-                let order: Dims = array.minor_to_major().iter().map(|&d| d as i64).collect();
-                (array.element_type, array.dims.clone(), Order::new(&order))
-            }
-            Shape::Token => (ElementType::Pred, Dims::from_slice(&[0]), Order::ROW_MAJOR),
-            other => {
-                return Err(Fault::unimplemented(format!(
-                    "the program takes or gives a value of shape {other}"
-                )));
-            }
-        };
-        let plain = order.shape(element_type, &dims);
-        Ok(Self { shape: shape.clone(), element_type, dims, order, memory_kind, plain })
-    }
-
-    /// Converts an array to the form that the caller sees, with its run-time sizes.
-    ///
-    /// # Errors
-    /// There is no memory for the converted array.
-    pub fn placed(&self, array: Array) -> Result<Array> {
-        let dims = array.shape().as_array().map(|a| &a.dims);
-        if *array.shape() == self.plain {
-            return Ok(array);
-        }
-        let plain = match dims {
-            Some(dims) if *dims != self.dims => self.order.shape(self.element_type, dims),
-            _ => self.plain.clone(),
-        };
-        relaid(array, &plain)
-    }
-
-    /// Returns whether the leaf is a token.
-    pub fn is_token(&self) -> bool {
-        matches!(self.shape, Shape::Token)
-    }
-
-    /// Returns the array that the caller sees in place of a token.
-    ///
-    /// # Errors
-    /// There is no memory for the array.
-    pub fn token(&self) -> Result<Array> {
-        Ok(Array::zeros(&Shape::array(self.element_type, self.dims.iter().copied()))?)
-    }
-
-    /// Returns the number of the element type that the caller sees.
-    pub fn type_number(&self) -> i32 {
-        element::number(self.element_type)
-    }
 }
 
 impl Program {
@@ -157,6 +85,21 @@ impl Program {
             parameters,
             results,
         }))
+    }
+
+    /// Returns the executable for a run. Compiles the program first if necessary.
+    pub fn executable_of(&self, turn: RunIndex) -> &Executable {
+        self.engines.of(turn, &self.platform, &self.module, &self.options)
+    }
+
+    /// Compiles the program in the background.
+    pub fn compile_later(self: &Arc<Self>) {
+        let later = Arc::downgrade(self);
+        self.platform.pool.push(move || {
+            if let Some(program) = later.upgrade() {
+                program.engines.compiled(&program.platform, &program.module, &program.options);
+            }
+        });
     }
 
     /// Returns the name of the module.

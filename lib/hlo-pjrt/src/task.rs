@@ -2,8 +2,14 @@
 //! thread takes tens of microseconds, and more on a virtual machine. A short run takes less.
 
 use crate::fault::catch;
-use crate::pool::running;
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+thread_local! {
+    /// Whether this thread executes a run, or a function that a run calls. Such a thread must not wait for
+    /// runs.
+    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+}
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -46,4 +52,17 @@ impl TaskReference {
             task.run();
         }
     }
+}
+
+/// Executes `body`, which other threads may wait for, on this thread. `body` must not wait for them.
+fn running<T>(body: impl FnOnce() -> T) -> T {
+    let before = IS_RUNNING.replace(true);
+    let value = body();
+    IS_RUNNING.set(before);
+    value
+}
+
+/// Returns whether this thread executes a run, or a function that a run calls.
+pub fn is_running() -> bool {
+    IS_RUNNING.get()
 }

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Value, relaid};
 use crate::element;
 use crate::event::Event;
 use crate::fault::{Code, Fault, Result};
-use crate::layouts::Order;
+use crate::order::Order;
 use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use crate::sys::{Handle, MemoryLayout, args::*};

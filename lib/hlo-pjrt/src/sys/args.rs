@@ -10,8 +10,8 @@ use crate::device::{Device, DeviceDescription, Memory};
 use crate::event::Event;
 use crate::executable::{Executable, LoadedExecutable};
 use crate::fault::Error;
-use crate::ffi::ExecuteContext;
 use crate::topology::Topology;
+use crate::user_data::ExecuteContext;
 use std::ffi::c_void;
 
 /// Defines structs of arguments. The fields before `;` are those of a function's first version. Later

@@ -11,7 +11,10 @@
 //! Their values come from the caller or point to memory that the library owns.
 
 pub mod args;
+pub(crate) mod handle;
 pub mod table;
+
+pub use handle::Handle;
 
 use crate::fault::{Fault, Result};
 use std::ffi::c_void;
@@ -33,76 +36,6 @@ pub struct Extension {
     pub kind: i32,
     /// The next extension, or null.
     pub next: *const Extension,
-}
-
-/// A pointer to an object of this library, or null.
-#[repr(transparent)]
-pub struct Handle<T>(*const T);
-
-impl<T> Clone for Handle<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Handle<T> {}
-
-impl<T> fmt::Debug for Handle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-// SAFETY: threads may share the objects that handles point to.
-unsafe impl<T: Sync> Send for Handle<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Handle<T> {}
-
-impl<T> Handle<T> {
-    /// The null pointer.
-    pub const NULL: Self = Self(ptr::null());
-
-    /// Allocates an object that the caller will destroy.
-    pub fn allocate(object: T) -> Self {
-        Self(Box::into_raw(Box::new(object)))
-    }
-
-    /// Returns a handle to an object that the library keeps as long as the header requires.
-    pub fn to(object: &T) -> Self {
-        Self(object)
-    }
-
-    /// Returns the object.
-    ///
-    /// # Errors
-    /// The handle is null.
-    pub fn get<'a>(self) -> Result<&'a T> {
-        // SAFETY: guaranteed by the caller (see the module).
-        unsafe { self.0.as_ref() }.ok_or_else(|| {
-            let name = std::any::type_name::<T>();
-            Fault::invalid(format!(
-                "expected a {}, found a null pointer",
-                name.rsplit("::").next().unwrap_or(name)
-            ))
-        })
-    }
-
-    /// Takes ownership of an object that was passed to the caller. Returns `None` if the handle is null.
-    pub fn take(self) -> Option<Box<T>> {
-        // SAFETY: the caller guarantees that the handle comes from `give` and is not used again (see the
-        // module).
-        (!self.0.is_null()).then(|| unsafe { Box::from_raw(self.0.cast_mut()) })
-    }
-
-    /// Returns whether the handle is null.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
-    /// Returns whether the handle points to `object`.
-    pub fn is(self, object: &T) -> bool {
-        ptr::eq(self.0, object)
-    }
 }
 
 /// A pointer to elements and their number.
@@ -407,7 +340,7 @@ pub struct ExecuteOptions {
     pub(crate) launch_id: i32,
     pub(crate) non_donatable_input_indices: List<i64>,
     /// Fields after this one are not read.
-    pub(crate) context: Handle<crate::ffi::ExecuteContext>,
+    pub(crate) context: Handle<crate::user_data::ExecuteContext>,
 }
 
 impl Default for ExecuteOptions {
@@ -429,7 +362,7 @@ impl Default for ExecuteOptions {
 
 impl ExecuteOptions {
     /// Adds data of the caller to the options.
-    pub fn with_context(self, context: Handle<crate::ffi::ExecuteContext>) -> Self {
+    pub fn with_context(self, context: Handle<crate::user_data::ExecuteContext>) -> Self {
         Self { context, ..self }
     }
 
