@@ -1,4 +1,4 @@
-//! Pointers to the objects that callers see.
+//! Pointers to the objects that callers see. [`sys`](super) states the rules for pointers.
 
 use crate::fault::failure::{Fault, Result};
 use std::fmt;
@@ -46,7 +46,7 @@ impl<T> Handle<T> {
     /// # Errors
     /// The handle is null.
     pub fn get<'a>(self) -> Result<&'a T> {
-        // SAFETY: guaranteed by the caller (see the module).
+        // SAFETY: guaranteed by the caller (see `sys`).
         unsafe { self.0.as_ref() }.ok_or_else(|| {
             let name = std::any::type_name::<T>();
             Fault::invalid(format!(
@@ -58,8 +58,8 @@ impl<T> Handle<T> {
 
     /// Takes ownership of an object that was passed to the caller. Returns `None` if the handle is null.
     pub fn take(self) -> Option<Box<T>> {
-        // SAFETY: the caller guarantees that the handle comes from `give` and is not used again (see the
-        // module).
+        // SAFETY: the caller guarantees that the handle comes from `allocate` and is not used again (see
+        // `sys`).
         (!self.0.is_null()).then(|| unsafe { Box::from_raw(self.0.cast_mut()) })
     }
 
