@@ -1,6 +1,6 @@
 //! The command-line arguments of `hlo-opt`.
 
-use crate::{emit, print_options};
+use crate::print_options;
 use clap::{Parser, ValueEnum};
 use hlo_ir::verify::Strictness;
 use hlo_stablehlo::dialect::Version;
@@ -9,6 +9,10 @@ use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::devices::DeviceArgs;
 use hlo_tools_common::language::LanguageArgs;
 use std::io::IsTerminal as _;
+
+/// Default maximum number of boxes in a graph (`--max-boxes`). With more instructions, groups of instructions
+/// become boxes. A reader can still survey a graph of this size.
+pub const MAX_BOXES: usize = 200;
 
 /// Reads a module as HLO text, StableHLO or a protocol buffer, runs passes on it and prints the result.
 #[derive(Parser, Debug)]
@@ -138,7 +142,7 @@ pub struct Cli {
     pub open: bool,
     /// The maximum number of boxes in a graph. If there are more instructions, those of the same scope
     /// (metadata's op_name) share a box
-    #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Output formats and graphs")]
+    #[arg(long, value_name = "N", default_value_t = MAX_BOXES, help_heading = "Output formats and graphs")]
     pub max_boxes: usize,
     /// Print the cost of the module instead: operations and bytes, for each instruction and in total
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]

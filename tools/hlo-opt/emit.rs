@@ -7,9 +7,6 @@ use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
 use hlo_passes::analysis::{Cost, ModuleCost};
 use hlo_tools_common::Failure;
 
-/// Default maximum number of boxes in a graph (`--max-boxes`). With more instructions, groups of instructions
-/// become boxes. A reader can still survey a graph of this size.
-pub const MAX_BOXES: usize = 200;
 /// Maximum number of boxes with `--open`, unless `--max-boxes` is larger.
 const MAX_OPEN_BOXES: usize = 2000;
 /// Maximum nesting depth of boxes.
