@@ -2,7 +2,7 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
 
-use crate::aot::AotArgs;
+use crate::aot_args::AotArgs;
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::devices::DeviceArgs;

@@ -1,7 +1,7 @@
 //! Files with arrays: `.npy` files with one array, `.npz` archives with several, which are used in order, and
 //! safetensors files, whose tensors are assigned by name.
 
-use crate::arrays::{Leaf, Loaded, array_shape, check_count};
+use crate::leaves::{Leaf, Loaded, array_shape, check_count, listed};
 use hlo_ir::{ArrayShape, Literal};
 use hlo_tools_common::language::GivenArray;
 use hlo_tools_common::mapped::FileBytes;
@@ -9,9 +9,6 @@ use hlo_tools_common::npz::Npz;
 use hlo_tools_common::safetensors::{Safetensors, Tensor};
 use hlo_tools_common::{Failure, npy};
 use std::collections::HashMap;
-
-/// Maximum number of items shown in a list.
-const MAX_SHOWN_ITEMS: usize = 20;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,16 +264,6 @@ fn misfit(files: &ArrayFiles, named: &Named<'_>, wanted: &[&Leaf], what: &str) -
     message
 }
 
-/// Formats items on separate lines, up to a maximum number.
-pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
-    let left = items.len().saturating_sub(MAX_SHOWN_ITEMS);
-    let mut lines: String = items.take(MAX_SHOWN_ITEMS).map(|item| format!("\n  {item}")).collect();
-    if left > 0 {
-        lines.push_str(&format!("\n  and {left} more"));
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,12 +275,5 @@ mod tests {
         assert_eq!(Kind::of("a", b"\x40\0\0\0\0\0\0\0{\"x\""), Some(Kind::Safetensors));
         assert_eq!(Kind::of("a.safetensors", b""), Some(Kind::Safetensors));
         assert_eq!(Kind::of("a.npy", b"text"), None);
-    }
-
-    #[test]
-    fn long_lists_are_cut() {
-        assert_eq!(listed(["a".to_string()].into_iter()), "\n  a");
-        let lines = listed((0..22).map(|n| n.to_string()).collect::<Vec<_>>().into_iter());
-        assert!(lines.ends_with("\n  19\n  and 2 more"), "{lines}");
     }
 }

@@ -1,9 +1,9 @@
 //! `--bisect-passes`: finds the pass, and the rewrite in it, that changes the results.
 
 use crate::args::{Args, Engine};
-use crate::arrays::{Leaf, result_leaves};
 use crate::engine::{self, Settings};
 use crate::feed::Feed;
+use crate::leaves::{Leaf, result_leaves};
 use crate::results::Tolerances;
 use crate::{pipeline, results};
 use hlo_ir::diag::Source;

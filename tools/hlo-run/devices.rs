@@ -1,10 +1,11 @@
 //! Programs on several devices: the inputs, the runs and the results of each device.
 
 use crate::args::{Args, Engine, TimeFormat};
-use crate::arrays::{Arrays, Leaf, name_leaves};
+use crate::arrays::Arrays;
 use crate::case::Case;
 use crate::engine;
 use crate::feed::Feed;
+use crate::leaves::{Leaf, name_leaves};
 use crate::program::{Program, check_sent, repeat};
 use crate::ranks::{OtherRanks, fail_on_all_ranks, gathered, local_devices};
 use crate::results::{self, Tolerances};

@@ -6,11 +6,10 @@
 //! propagates from one to another.
 
 use crate::args::Args;
-use crate::arrays::check_memory;
-use crate::arrays::name_leaves;
 use crate::bisect::Subject;
 use crate::engine;
 use crate::feed::Feed;
+use crate::leaves::{check_memory, name_leaves};
 use crate::pipeline;
 use hlo_ir::effects::Effects;
 use hlo_ir::print::{PrintOptions, print_instruction_within};

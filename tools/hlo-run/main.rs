@@ -4,6 +4,7 @@
 //! the module after the passes. Therefore `--engine=both` checks the passes and the code generator together.
 
 mod aot;
+mod aot_args;
 mod args;
 mod array_files;
 mod arrays;
@@ -17,6 +18,7 @@ mod feed;
 mod generate;
 mod index_bounds;
 mod isolate;
+mod leaves;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod observe;
@@ -34,7 +36,7 @@ mod watchdog;
 mod wrong_rewrite;
 
 use args::{Args, Emit, Engine, Isolate};
-use arrays::{Arrays, Leaf, check_memory, parameter_leaves, result_leaves};
+use arrays::Arrays;
 use case::Case;
 use engine::Settings;
 use feed::Feed;
@@ -46,6 +48,7 @@ use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::{Failure, Input, Reporter, parse_arguments_of, read_input, write_output};
+use leaves::{Leaf, check_memory, parameter_leaves, result_leaves};
 use program::{ExpectedResults, Program};
 use ranks::OtherRanks;
 use results::Tolerances;

@@ -1,9 +1,9 @@
 //! Runs a program with one or both engines: prints and compares results and timings.
 
 use crate::args::{Args, Engine, TimeFormat};
-use crate::arrays::{Leaf, name_leaves};
 use crate::engine::Settings;
 use crate::feed::Feed;
+use crate::leaves::{Leaf, name_leaves};
 use crate::results::Tolerances;
 use crate::timing::Timings;
 use crate::watchdog::Watchdog;

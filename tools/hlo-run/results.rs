@@ -1,6 +1,6 @@
 //! Prints results, writes them to files, and compares them.
 
-use crate::arrays::{Leaf, RESULT_NAME, name_leaves};
+use crate::leaves::{Leaf, RESULT_NAME, name_leaves};
 use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
 use hlo_tools_common::compare::{Tolerance, compare, elements, magnitude};

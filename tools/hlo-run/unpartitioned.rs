@@ -2,7 +2,7 @@
 //! program.
 
 use crate::args::Args;
-use crate::arrays::{Leaf, parameter_leaves, result_leaves};
+use crate::leaves::{Leaf, parameter_leaves, result_leaves};
 use crate::ranks::OtherRanks;
 use hlo_client::Partition;
 use hlo_ir::attr::{Sharding, ShardingKind};
