@@ -1,11 +1,9 @@
 //! Comparison of the interpreter's LAPACK routines with this crate's. Unique results must agree element by
 //! element. Other results must satisfy their definition, and their unique parts must agree.
 
-mod support;
-
+use crate::support::{self, Array, C, LAYOUTS, Layout, Matrix, Numbers, Shape};
 use hlo_custom_call::Registry;
 use std::slice::from_ref;
-use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers, Shape};
 
 /// The number type and the layout of a call.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,6 @@
 //! Matrices for tests, and calls of both implementations of LAPACK's routines: this crate's and the
 //! interpreter's.
 
-#![allow(dead_code, reason = "no test needs everything")]
-
 use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
 use num_complex::Complex;
 

@@ -1,10 +1,8 @@
 //! Tests of the properties that LAPACK's routines must have, for matrices of many sizes in all layouts. Tests
 //! this crate's routines and the interpreter's.
 
-mod support;
-
+use crate::support::{self, Array, C, LAYOUTS, Layout, Matrix, Numbers};
 use hlo_custom_call::Registry;
-use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers};
 
 /// The numbers, the layout and the implementation of a call.
 #[derive(Clone, Copy)]
