@@ -58,3 +58,9 @@ pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};
 pub use liveness::{Lifetime, Liveness, ModuleLiveness};
 pub use roles::Roles;
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::schedule::graph::Graph;
+}

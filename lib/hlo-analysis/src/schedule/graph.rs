@@ -1,13 +1,7 @@
-//! Scheduling: finds the order of a computation's instructions that needs the least memory at its peak.
-//!
-//! The scheduler tries three orders: the post-order; depth first, starting with the operands that need the
-//! most memory; and a list schedule that always runs the instruction that frees the most memory next. It
-//! selects the one with the lowest peak, and the first of them if several are equal. All three keep the order
-//! of effects and control dependencies. Where the operands allow it, instructions that read a value also run
-//! before an instruction that may update the value in place, which makes the in-place update possible.
+//! The graph of a computation's instructions that the scheduler works on, and the orders that it tries.
 
 use crate::in_place::updated;
-use crate::{BufferKind, Buffers, ModuleLiveness, Roles, is_alias};
+use crate::{BufferKind, Buffers, Roles, is_alias};
 use hlo_ir::effects::Effects;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
@@ -20,43 +14,12 @@ const MAX_SEARCH_VISITS: usize = 2_000;
 /// Maximum number of requested orders. Each of them requires a search.
 const MAX_REQUESTED_ORDERS: usize = 20_000;
 
-/// Returns the orders of the computations that run as a whole: the schedule of a scheduled module, or else
-/// the orders that need the least memory.
-pub fn schedule(module: &Module, effects: &Effects, roles: &Roles) -> HashMap<ComputationId, Vec<InstrId>> {
-    if module.header.is_scheduled {
-        return roles.run.iter().map(|&c| (c, effects.order(module, c))).collect();
-    }
-    let liveness = ModuleLiveness::of_orders(module, roles, |module, c, called| {
-        let nodes = effects.order(module, c);
-        if roles.run.contains(&c) {
-            Graph::new(module, c, nodes, effects, roles, called).best()
-        } else {
-            nodes
-        }
-    });
-    liveness.into_orders().filter(|(c, _)| roles.run.contains(c)).collect()
-}
-
-/// Returns the order of one computation alone, whatever its role.
-pub fn schedule_alone(
-    module: &Module,
-    computation: ComputationId,
-    effects: &Effects,
-    roles: &Roles,
-) -> Vec<InstrId> {
-    let nodes = effects.order(module, computation);
-    if module.header.is_scheduled {
-        nodes
-    } else {
-        Graph::new(module, computation, nodes, effects, roles, &|_| 0).best()
-    }
-}
-
 /// A computation's instructions, by their position in an initial order.
-struct Graph {
-    nodes: Vec<InstrId>,
+pub struct Graph {
+    /// The instructions.
+    pub nodes: Vec<InstrId>,
     /// The nodes that must run before each node: operands, control predecessors, the previous effect.
-    before: Vec<Vec<usize>>,
+    pub before: Vec<Vec<usize>>,
     /// The nodes that must run after each node.
     after: Vec<Vec<usize>>,
     /// The temporaries that each node reads.
@@ -66,7 +29,7 @@ struct Graph {
     /// The bytes of each buffer.
     bytes: Vec<u64>,
     /// The bytes of the temporaries that each node writes.
-    made: Vec<u64>,
+    pub made: Vec<u64>,
     /// The part of [`Graph::made`] that nothing reads. It is freed immediately.
     unread: Vec<u64>,
     /// The bytes that each node needs for the computations it calls.
@@ -76,7 +39,9 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(
+    /// Builds the graph of a computation. `nodes` is the initial order, and `called` returns the bytes that an
+    /// instruction needs for the computations it calls.
+    pub fn new(
         module: &Module,
         computation: ComputationId,
         nodes: Vec<InstrId>,
@@ -188,8 +153,8 @@ impl Graph {
         false
     }
 
-    /// The order with the lowest peak.
-    fn best(&self) -> Vec<InstrId> {
+    /// Returns the order with the lowest peak.
+    pub(super) fn best(&self) -> Vec<InstrId> {
         let orders = [self.first_order(), self.depth_first(), self.list_schedule()];
         let best = orders.iter().min_by_key(|order| self.peak(order));
         best.map_or(Vec::new(), |order| order.iter().map(|&at| self.nodes[at]).collect())
@@ -213,7 +178,7 @@ impl Graph {
 
     /// Returns a depth-first order, starting at the nodes without successors. Of several predecessors, the
     /// one with the most bytes in total before it runs first.
-    fn depth_first(&self) -> Vec<usize> {
+    pub fn depth_first(&self) -> Vec<usize> {
         let mut total = vec![0u64; self.nodes.len()];
         for at in 0..self.nodes.len() {
             let before = self.before[at].iter().filter(|&&p| p < at);
@@ -244,7 +209,7 @@ impl Graph {
 
     /// Returns the order that always runs next the node that frees the most bytes beyond those it needs. The
     /// node with the lowest position wins ties.
-    fn list_schedule(&self) -> Vec<usize> {
+    pub fn list_schedule(&self) -> Vec<usize> {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut uses = self.uses.clone();
         let mut done = vec![false; self.nodes.len()];
@@ -285,7 +250,7 @@ impl Graph {
 
     /// Returns the maximum number of bytes that are live at the same time in an order, or the largest number
     /// if the order is incomplete.
-    fn peak(&self, order: &[usize]) -> u128 {
+    pub fn peak(&self, order: &[usize]) -> u128 {
         if order.len() != self.nodes.len() {
             return u128::MAX;
         }
@@ -363,65 +328,4 @@ fn readers(
         _ => vec![value],
     };
     same.into_iter().flat_map(|v| module.users(v).iter().copied()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn graph(text: &str) -> Graph {
-        let module = hlo_parser::parse_module(text).expect("a module");
-        let effects = Effects::of(&module);
-        let entry = module.entry();
-        Graph::new(&module, entry, effects.order(&module, entry), &effects, &Roles::of(&module), &|_| 0)
-    }
-
-    #[test]
-    fn a_large_value_that_is_reduced_at_once_is_not_kept() {
-        // In text order the wide values come first, and all of them are live together.
-        let mut text = "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n".to_string();
-        for n in 0..8 {
-            text += &format!(" w{n} = f32[1000] broadcast(p), dimensions={{}}\n");
-        }
-        for n in 0..8 {
-            text += &format!(" cut{n} = f32[1] slice(w{n}), slice={{[0:1]}}\n");
-        }
-        text += " ROOT t = (f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1]) \
-                 tuple(cut0, cut1, cut2, cut3, cut4, cut5, cut6, cut7)\n}";
-        let graph = graph(&text);
-        let best = graph.list_schedule();
-        assert_eq!(graph.peak(&best), 4000 + 8 * 4);
-        let wide_first: Vec<usize> = {
-            let is_wide = |&at: &usize| graph.made[at] == 4000;
-            let all = 0..graph.nodes.len();
-            let (wide, rest): (Vec<usize>, Vec<usize>) = all.partition(is_wide);
-            // The parameter comes first.
-            let (first, rest) = rest.split_at(1);
-            first.iter().chain(&wide).chain(rest).copied().collect()
-        };
-        assert_eq!(graph.peak(&wide_first), 8 * 4000 + 4);
-    }
-
-    #[test]
-    fn every_order_is_complete_and_keeps_effects() {
-        let graph = graph(
-            "HloModule m
-             ENTRY e {
-               p = f32[100] parameter(0)
-               t = token[] after-all()
-               a = f32[100] negate(p)
-               o1 = token[] outfeed(a, t)
-               b = f32[100] cosine(p)
-               o2 = token[] outfeed(b, t)
-               ROOT r = f32[100] add(a, b)
-             }",
-        );
-        for order in [graph.depth_first(), graph.list_schedule()] {
-            assert_eq!(order.len(), graph.nodes.len());
-            let place = |at: usize| order.iter().position(|&o| o == at).expect("a position");
-            for at in 0..graph.nodes.len() {
-                assert!(graph.before[at].iter().all(|&p| place(p) < place(at)));
-            }
-        }
-    }
 }
