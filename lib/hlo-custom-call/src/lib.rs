@@ -62,3 +62,9 @@ pub use registry::Registry;
 pub use site::{ApiVersion, ArrayType, CallSite, ValueType};
 pub use target::{Target, Targets};
 pub use trace::{TRACE, Tracer};
+
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::check::{Match, compare, ulps};
+}

@@ -177,36 +177,3 @@ impl CallSite {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn array(element: &str, dims: &[usize], minor_to_major: &[usize]) -> ValueType {
-        ValueType::Array(ArrayType {
-            element: element.into(),
-            element_bytes: 4,
-            dims: dims.into(),
-            minor_to_major: minor_to_major.into(),
-        })
-    }
-
-    #[test]
-    fn types_that_lie_about_their_memory_are_refused() {
-        let site = |operand: ValueType| CallSite { operands: vec![operand], ..CallSite::default() };
-        let fine = site(ValueType::Tuple(vec![array("f32", &[2, 3], &[0, 1]), ValueType::Token]));
-        assert_eq!(fine.check(), Ok(()));
-        assert_eq!(fine.operands[0].to_string(), "(f32[2,3]{0,1}, token[])");
-        assert_eq!(fine.operand_arrays()[0].strides(), [1, 2]);
-        for wrong in [
-            array("f64", &[2], &[0]),
-            array("float", &[2], &[0]),
-            array("f32", &[2, 3], &[1, 1]),
-            array("f32", &[2, 3], &[0]),
-            array("f32", &[2], &[1]),
-            array("f32", &[usize::MAX, 0], &[1, 0]),
-        ] {
-            assert!(site(wrong.clone()).check().is_err(), "{wrong}");
-        }
-    }
-}
