@@ -1,5 +1,5 @@
 //! `hlo-lsp`: a language server for HLO text, StableHLO and Tile. An editor starts it and communicates with
-//! it over standard input and output, using the Language Server Protocol.
+//! it over standard input and output, using the Language Server Protocol. The binary only calls [`run`].
 
 mod actions;
 mod answer;
@@ -31,6 +31,43 @@ use clap::Parser;
 use hlo_tools_common::parse_arguments;
 use std::process::ExitCode;
 
+/// Internals that the tests of this crate call.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::document::Document;
+    pub use crate::format::format;
+    pub use crate::language::Language;
+    pub use crate::navigate::{definition, highlights, hover, references};
+    pub use crate::rename::{prepare, rename};
+    pub use crate::semantic::tokens;
+    pub use crate::symbols::{folding_ranges, symbols};
+    pub use crate::text::Text;
+    pub use crate::transport::{Incoming, read};
+
+    /// Internals of the support for HLO text.
+    pub mod hlo {
+        pub use crate::hlo::attributes::{common, of_module, opcode};
+        pub use crate::hlo::complete::snippet;
+        pub use crate::hlo::rename::invalid_name_reason;
+    }
+
+    /// Internals of the support for StableHLO.
+    pub mod stablehlo {
+        pub use crate::stablehlo::outline::Outline;
+        pub use crate::stablehlo::scan::{Kind, Token};
+    }
+
+    /// Internals of the support for Tile.
+    pub mod tile {
+        pub use crate::tile::builtins::{
+            ELEMENT_TYPES, FUNCTIONS, OF_CONTRACTIONS, OF_OUTPUTS, OF_SHAPES, OF_TENSORS, parameters,
+        };
+        pub use crate::tile::outline::Role;
+        pub use crate::tile::scan::{Kind, scan};
+        pub use crate::tile::structure::outline;
+    }
+}
+
 /// Language server for HLO, the tensor IR of XLA, for StableHLO, and for Tile. Editors start it and
 /// communicate with it over standard input and output.
 #[derive(Parser, Debug)]
@@ -52,7 +89,9 @@ up VS Code, Neovim and Helix.
 
 Exit codes: 0 after `shutdown` and `exit`, 1 if the editor disconnects without them, 2 an error in the command line.";
 
-fn main() -> ExitCode {
+/// Runs the server with the arguments of the process until the editor ends the session. Returns the exit code
+/// of the process.
+pub fn run() -> ExitCode {
     if let Err(code) = parse_arguments::<Cli>("hlo-lsp") {
         return code;
     }
@@ -62,16 +101,5 @@ fn main() -> ExitCode {
     {
         Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
         Err(_) => serve(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_sound() {
-        Cli::command().debug_assert();
     }
 }

@@ -18,6 +18,9 @@ pub fn prepare(d: &Document, position: Position) -> Option<PrepareRenameResponse
 }
 
 /// Renames the item named at a position everywhere in its document.
+///
+/// # Errors
+/// Returns an error if there is nothing to rename or if the name is not valid.
 pub fn rename(d: &Document, position: Position, new: &str) -> Answer<WorkspaceEdit> {
     let at = d.offset(position);
     let new = d.reading().renamed(at, new.trim())?;

@@ -1,12 +1,12 @@
 //! Language support for HLO text.
 
-mod attributes;
-mod complete;
+pub mod attributes;
+pub mod complete;
 mod format;
 mod hover;
 mod index;
 mod navigate;
-mod rename;
+pub mod rename;
 mod semantic;
 mod symbols;
 

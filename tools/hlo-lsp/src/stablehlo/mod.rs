@@ -1,8 +1,8 @@
 //! Language support for StableHLO, as MLIR prints it.
 
 mod complete;
-mod outline;
-mod scan;
+pub mod outline;
+pub mod scan;
 
 use crate::answer::{Answer, request_error};
 use crate::diagnostics::{PartDiagnostic, modules};

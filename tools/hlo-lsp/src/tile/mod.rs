@@ -7,11 +7,11 @@ mod description;
 mod hover;
 mod library;
 mod members;
-mod outline;
+pub mod outline;
 mod rename;
-mod scan;
+pub mod scan;
 mod semantic;
-mod structure;
+pub mod structure;
 mod symbols;
 
 pub use check::check;

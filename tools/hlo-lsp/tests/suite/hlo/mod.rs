@@ -1,0 +1,5 @@
+//! Tests of the language support for HLO text.
+
+mod attributes;
+mod complete;
+mod rename;

@@ -1,0 +1,5 @@
+//! Tests of the language support for Tile.
+
+mod builtins;
+mod scan;
+mod structure;
