@@ -2,7 +2,7 @@
 //! with one `custom-call` is printed as `custom-call-start(…)`.
 
 use crate::module::asynchronous::Chain;
-use crate::{CommonAttrs, ComputationId, InstrId, Module, Op};
+use crate::{CommonAttrs, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
 /// The asynchronous instructions of a module that are printed in the short form.
@@ -81,8 +81,28 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
         && parameters_in_order
         && (callee_thread.is_none() || thread == callee_thread)
         && operands.iter().all(|&i| module[i].common.as_deref().is_none_or(|c| *c == CommonAttrs::default()))
-        && is_implied_by_chain(module, chain, root);
+        && is_implied_by_chain(module, chain, root)
+        && derived_shape(module, chain).is_none_or(|shape| shape.compatible(&module[root].shape));
     short.then_some(root)
+}
+
+/// Returns the shape of the operation that a reader of the short form derives: that of the start's result, replaced by
+/// each later result that differs in more than dynamic dimensions. Returns `None` if the shape follows from a
+/// computation that the operation calls.
+fn derived_shape<'m>(module: &'m Module, chain: &Chain) -> Option<&'m Shape> {
+    let root = module[chain.calls].root();
+    if !module[root].op.called_computations().is_empty() {
+        return None;
+    }
+    let result = |&i: &InstrId| match module[i].shape.as_tuple() {
+        Some([_, result, ..]) if !matches!(module[i].op, Op::AsyncDone(_)) => Some(result),
+        _ => Some(&module[i].shape).filter(|_| matches!(module[i].op, Op::AsyncDone(_))),
+    };
+    chain
+        .instructions
+        .iter()
+        .filter_map(result)
+        .reduce(|derived, next| if next.compatible_but_dynamic(derived) { derived } else { next })
 }
 
 /// Returns whether the operation has no attributes except those that the chain implies.
