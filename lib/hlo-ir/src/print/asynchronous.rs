@@ -86,23 +86,21 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
     short.then_some(root)
 }
 
-/// Returns the shape of the operation that a reader of the short form derives: that of the start's result, replaced by
-/// each later result that differs in more than dynamic dimensions. Returns `None` if the shape follows from a
-/// computation that the operation calls.
+/// Returns the shape that a reader of the short form gives to the operation: that of the start's result, or of the
+/// computation that a call or a fusion runs. Each later result that differs in more than dynamic dimensions replaces it.
 fn derived_shape<'m>(module: &'m Module, chain: &Chain) -> Option<&'m Shape> {
-    let root = module[chain.calls].root();
-    if !module[root].op.called_computations().is_empty() {
-        return None;
-    }
-    let result = |&i: &InstrId| match module[i].shape.as_tuple() {
-        Some([_, result, ..]) if !matches!(module[i].op, Op::AsyncDone(_)) => Some(result),
-        _ => Some(&module[i].shape).filter(|_| matches!(module[i].op, Op::AsyncDone(_))),
+    let mut results = chain.instructions.iter().filter_map(|&i| match (&module[i].op, &module[i].shape) {
+        (Op::AsyncDone(_), shape) => Some(shape),
+        (_, shape) => shape.as_tuple()?.get(1),
+    });
+    let of_start = results.next()?;
+    let callee = match &module[module[chain.calls].root()].op {
+        Op::Call(a) => Some(a.to_apply),
+        Op::Fusion(a) => Some(a.calls),
+        _ => None,
     };
-    chain
-        .instructions
-        .iter()
-        .filter_map(result)
-        .reduce(|derived, next| if next.compatible_but_dynamic(derived) { derived } else { next })
+    let first = callee.filter(|&c| module.has_root(c)).map_or(of_start, |c| &module[module[c].root()].shape);
+    Some(results.fold(first, |known, next| if next.compatible_but_dynamic(known) { known } else { next }))
 }
 
 /// Returns whether the operation has no attributes except those that the chain implies.
