@@ -18,7 +18,7 @@ fn disassembly(object: &Path) -> Option<String> {
     })
 }
 
-/// Checks the properties of all object files: one visible function, and no writable data.
+/// Checks the properties of all object files: one visible function, no unwind tables, and no writable data.
 fn check_object(name: &str, object: &Path, architecture: Architecture) {
     let bytes = std::fs::read(object).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
@@ -26,6 +26,7 @@ fn check_object(name: &str, object: &Path, architecture: Architecture) {
     let visible: Vec<&str> =
         file.symbols().filter(|s| s.is_global() && s.is_definition()).map(|s| s.name().unwrap()).collect();
     assert_eq!(visible, [name]);
+    assert!(file.section_by_name(".eh_frame").is_none(), "{name} has unwind tables");
     let local =
         file.symbols().filter(|s| s.is_local() && s.is_definition() && s.kind() == object::SymbolKind::Text);
     for symbol in local {

@@ -1,5 +1,5 @@
 //! The functions of an ahead-of-time program besides its kernels and its host function: the entry, which C calls, and
-//! `hlo_rt_parallel_for` of programs for one thread.
+//! `hlo_rt_parallel_for` of single-threaded programs.
 
 use super::interface::{Interface, Leaf};
 use crate::builder::{Binary, Builder, Cast, IntPredicate, Label, ModuleBuilder, Signature, V};
@@ -102,8 +102,8 @@ impl<'c> Checks<'_, 'c> {
     }
 }
 
-/// Adds `hlo_rt_parallel_for(context, body, list, iterations, grain)` of programs for one thread. It runs the same chunks as
-/// several threads would, one after the other.
+/// Adds `hlo_rt_parallel_for(context, body, list, iterations, grain)` of single-threaded programs. It runs the chunks that
+/// several threads would run, one after the other.
 pub(super) fn add_single_threaded_parallel_for(functions: &ModuleBuilder<'_>) {
     let (ptr, i64) = (functions.ptr(), functions.int(64));
     let parameters = [ptr, ptr, ptr, i64, i64].map(|ty| (ty, None));

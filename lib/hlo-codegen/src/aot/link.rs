@@ -8,7 +8,7 @@ use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
 use llvm_sys::transforms::pass_builder::*;
-use llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMUnnamedAddr};
 use melior::Context;
 use melior::ir::Module;
 use std::ffi::{CStr, CString};
@@ -172,20 +172,13 @@ impl Linker {
     }
 
     /// Makes all symbols except the entry local to the object, prefixes their names with the program's name,
-    /// and removes unused ones. No function unwinds, so that the object needs no tables for unwinding.
+    /// and removes unused ones. Marks all functions as not unwinding, so that the object contains no unwind tables.
     pub(super) fn internalize(&mut self, entry: &str, machine: &TargetMachine) -> Result<(), String> {
         const NO_UNWIND: &str = "nounwind";
         // SAFETY: the module and its contents are alive. Names are copied.
         unsafe {
             let no_unwind = LLVMGetEnumAttributeKindForName(NO_UNWIND.as_ptr().cast(), NO_UNWIND.len());
             let no_unwind = LLVMCreateEnumAttribute(self.context, no_unwind, 0);
-            let mut function = LLVMGetFirstFunction(self.program);
-            while !function.is_null() {
-                if LLVMIsDeclaration(function) == 0 {
-                    LLVMAddAttributeAtIndex(function, llvm_sys::LLVMAttributeFunctionIndex, no_unwind);
-                }
-                function = LLVMGetNextFunction(function);
-            }
             type Next = unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef;
             let lists: [(LLVMValueRef, Next); 2] = [
                 (LLVMGetFirstFunction(self.program), LLVMGetNextFunction),
@@ -196,6 +189,9 @@ impl Linker {
                     let mut length = 0;
                     let name = LLVMGetValueName2(value, &mut length);
                     let name = std::slice::from_raw_parts(name.cast::<u8>(), length).to_vec();
+                    if LLVMIsDeclaration(value) == 0 && !LLVMIsAFunction(value).is_null() {
+                        LLVMAddAttributeAtIndex(value, LLVMAttributeFunctionIndex, no_unwind);
+                    }
                     if LLVMIsDeclaration(value) == 0 && name != entry.as_bytes() {
                         LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
                         let own = [entry.as_bytes(), b".", &name].concat();

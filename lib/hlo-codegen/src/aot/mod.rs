@@ -104,7 +104,7 @@ fn compile_here(
     for part in partition(&plan, &kernels, 1) {
         add_part(&mut linker, prepared, (&plan, &kernels), &part, &machine, options)?;
     }
-    let object = finish(linker, &interface, &plan, &machine, options).map_err(internal)?;
+    let object = finish(linker, &interface, &plan, &machine, options)?;
     let needed = undefined(&object).map_err(internal)?;
     let (runtime, library) = needed.into_iter().partition(|name| name.starts_with("hlo_rt_"));
     (interface.runtime, interface.library) = (runtime, library);
@@ -155,39 +155,35 @@ fn add_part(
     machine: &TargetMachine,
     options: &Options,
 ) -> Result<(), Vec<Diag>> {
-    let context = jit::context();
-    let mut mlir = melior::ir::Module::new(Location::unknown(&context));
-    let functions = ModuleBuilder::new(&context, &mlir).with_source(options.debug_info.as_deref());
-    let functions = functions.with_debug_info();
-    let mut errors = Vec::new();
-    for &k in &part.kernels {
-        errors.extend(emit_functions(&functions, module, &kernels.kernels()[k]).err());
-    }
-    if let Some(host) = part.host {
-        let with_kernels = host == Host::WithKernels;
-        let emitted = emit_host_with(&functions, module, plan, kernels, with_kernels, Watching::Unwatched);
-        errors.extend(emitted.err());
-    }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
     let wanted = if part.host == Some(Host::Alone) { Effort::Low } else { Effort::Full };
-    linker.add_mlir(&context, &mlir, machine, effort(options, wanted)).map_err(internal)
+    add_functions(linker, machine, options, wanted, |functions| {
+        let functions = &functions.with_source(options.debug_info.as_deref()).with_debug_info();
+        let mut errors = Vec::new();
+        for &k in &part.kernels {
+            errors.extend(emit_functions(functions, module, &kernels.kernels()[k]).err());
+        }
+        if let Some(host) = part.host {
+            let with_kernels = host == Host::WithKernels;
+            let emitted = emit_host_with(functions, module, plan, kernels, with_kernels, Watching::Unwatched);
+            errors.extend(emitted.err());
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    })
 }
 
-/// Adds functions that are not kernels.
+/// Adds the functions that `emit` builds.
 fn add_functions(
     linker: &mut Linker,
     machine: &TargetMachine,
     options: &Options,
-    emit: impl FnOnce(&ModuleBuilder<'_>),
-) -> Result<(), String> {
+    wanted: Effort,
+    emit: impl for<'c> FnOnce(ModuleBuilder<'c>) -> Result<(), Vec<Diag>>,
+) -> Result<(), Vec<Diag>> {
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));
-    emit(&ModuleBuilder::new(&context, &mlir));
-    jit::lower_to_llvm_dialect(&context, &mut mlir)?;
-    linker.add_mlir(&context, &mlir, machine, effort(options, Effort::Low))
+    emit(ModuleBuilder::new(&context, &mlir))?;
+    jit::lower_to_llvm_dialect(&context, &mut mlir).map_err(internal)?;
+    linker.add_mlir(&context, &mlir, machine, effort(options, wanted)).map_err(internal)
 }
 
 /// Adds the entry and the constants, and generates code.
@@ -197,21 +193,27 @@ fn finish(
     plan: &Plan,
     machine: &TargetMachine,
     options: &Options,
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, Vec<Diag>> {
     if has_narrow_products(plan) {
         linker.replace_function(c"hlo_rt_dot", "hlo_rt_dot_narrow");
     }
     if !options.parallel && linker.needs(c"hlo_rt_parallel_for") {
-        add_functions(&mut linker, machine, options, entry::add_single_threaded_parallel_for)?;
+        add_functions(&mut linker, machine, options, Effort::Low, |functions| {
+            entry::add_single_threaded_parallel_for(&functions);
+            Ok(())
+        })?;
     }
     let takes_context = linker.needs_other("hlo_rt_", &CONTEXT_FREE_FUNCTIONS);
-    add_functions(&mut linker, machine, options, |functions| {
-        entry::add_entry(functions, interface, takes_context)
+    add_functions(&mut linker, machine, options, Effort::Low, |functions| {
+        entry::add_entry(&functions, interface, takes_context);
+        Ok(())
     })?;
     let constants: Vec<&[u8]> = plan.constants.iter().map(|c| &c.bytes[..]).collect();
-    linker.define_constants(entry::CONSTANT_TABLE_SYMBOL, &constants, ARENA_ALIGNMENT as u32)?;
-    linker.internalize(&interface.name, machine)?;
-    linker.object(machine)
+    linker
+        .define_constants(entry::CONSTANT_TABLE_SYMBOL, &constants, ARENA_ALIGNMENT as u32)
+        .and_then(|()| linker.internalize(&interface.name, machine))
+        .and_then(|()| linker.object(machine))
+        .map_err(internal)
 }
 
 /// Returns whether no matrix product accumulates in f64 or complex numbers. Such a program needs a much
