@@ -1,11 +1,8 @@
 //! Tests of which values share memory.
 
+use crate::parse;
 use hlo_analysis::{BufferKind, Buffers};
 use hlo_ir::{InstrId, Module};
-
-fn parse(text: &str) -> Module {
-    hlo_parser::parse_module(text).expect("a module")
-}
 
 fn named(module: &Module, name: &str) -> InstrId {
     let all = module.computations().flat_map(|c| module[c].instructions());

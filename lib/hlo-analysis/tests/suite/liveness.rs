@@ -1,11 +1,8 @@
 //! Tests of the bytes that are live at each position of an order.
 
+use crate::parse;
 use hlo_analysis::{Liveness, ModuleLiveness};
 use hlo_ir::{Module, Op};
-
-fn parse(text: &str) -> Module {
-    hlo_parser::parse_module(text).expect("a module")
-}
 
 fn entry(text: &str) -> (Module, Liveness) {
     let module = parse(text);

@@ -1,14 +1,10 @@
 //! Tests of whole programs: compiled, run on one and on two threads, and compared with the interpreter.
 
+use crate::module;
 use hlo_codegen::{CompileOptions, Executable, Input, RunError, SourceFile, Stage, compile, emit, jit};
 use hlo_ir::host::NoHost;
 use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Shape};
-
-fn module(text: &str) -> Verified<Module> {
-    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
-    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
-}
 
 fn compiled(m: &Verified<Module>, threads: usize) -> Executable {
     compile(m.as_ref(), &CompileOptions { threads, ..CompileOptions::default() })

@@ -1,16 +1,11 @@
 //! Asynchronous operations, transfers and collectives of one device, compiled. Tests the results, the sent
 //! values, failures, and that nothing happens after a failure.
 
+use crate::module;
 use hlo_codegen::{CompileOptions, Executable, RunError, compile};
+use hlo_ir::Literal;
 use hlo_ir::host::Queues;
 use hlo_ir::print::print_literal;
-use hlo_ir::verify::Verified;
-use hlo_ir::{Literal, Module};
-
-fn module(text: &str) -> Verified<Module> {
-    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
-}
 
 fn compiled(text: &str, threads: usize) -> Executable {
     let options = CompileOptions { threads, ..CompileOptions::default() };

@@ -1,7 +1,8 @@
 //! Long programs, and instructions with very many operands. They compute the interpreter's results. No
 //! function passed to LLVM is long, because LLVM's compile time grows faster than the size of a function.
 
-use super::programs::{check, module};
+use super::programs::check;
+use crate::module;
 use hlo_codegen::{Stage, emit};
 use std::fmt::Write;
 

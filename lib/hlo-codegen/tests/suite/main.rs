@@ -13,3 +13,12 @@ mod programs;
 mod prune;
 mod target;
 mod types;
+
+use hlo_ir::Module;
+use hlo_ir::verify::Verified;
+
+/// Returns the module with a text.
+fn module(text: &str) -> Verified<Module> {
+    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}

@@ -1,15 +1,10 @@
 //! Programs of unusual form: layouts that disagree, results of several sizes, empty arrays, very long or
 //! deeply nested computations. They compute the interpreter's results, or compilation reports a diagnostic.
 
+use crate::module;
 use hlo_codegen::{CompileOptions, compile};
-use hlo_ir::verify::Verified;
-use hlo_ir::{ElementType, Literal, Module, Shape};
+use hlo_ir::{ElementType, Literal, Shape};
 use std::fmt::Write;
-
-pub(super) fn module(text: &str) -> Verified<Module> {
-    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
-    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
-}
 
 /// Returns a deterministic array of small numbers.
 fn input(shape: &Shape, seed: usize) -> Literal {

@@ -3,16 +3,12 @@
 //! windows, products. Sizes vary with the type. Values are small integers, so that results are exact and can
 //! be compared bit for bit.
 
+use crate::module;
 use hlo_codegen::{CompileOptions, compile};
 use hlo_ir::verify::Verified;
 use hlo_ir::{ElementType, Literal, Module, Shape};
 use hlo_testing::Numbers;
 use std::fmt::Write;
-
-fn module(text: &str) -> Verified<Module> {
-    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
-}
 
 fn evaluate(m: &Module, inputs: &[Literal]) -> Literal {
     hlo_eval::evaluate(m, inputs, &hlo_eval::Options::default()).unwrap()

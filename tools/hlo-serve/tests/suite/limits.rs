@@ -13,7 +13,8 @@ pub fn refusal<T>(result: Result<T, Error>) -> (Refusal, String) {
     }
 }
 
-fn assert_works(client: &RemoteClient) {
+/// Asserts that a client can compile and run a program.
+pub fn assert_works(client: &RemoteClient) {
     let axpy = compile(client, AXPY, &CompileOptions::default());
     let values = [Literal::scalar(ElementType::F32, 1f32), vector(&[1., 2., 3.]), vector(&[0.; 3])];
     assert_eq!(axpy.run(&values).unwrap().elements::<f32>(), [1., 2., 3.]);
