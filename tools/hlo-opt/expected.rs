@@ -10,7 +10,7 @@
 //! its code. With `-re`, each `{{…}}` inside it is a regular expression.
 
 use hlo_ir::Span;
-use hlo_ir::diag::{Diag, Severity};
+use hlo_ir::diag::{Code, Diag, Severity};
 use regex::Regex;
 
 /// The location of an expected diagnostic.
@@ -37,8 +37,7 @@ pub fn differences(text: &str, found: &[Diag]) -> Vec<Diag> {
     let mut met = vec![false; expected.len()];
     for diag in found {
         let place = place_of(diag, text);
-        let message =
-            format!("{}: {}", diag.code.map(|code| code.to_string()).unwrap_or_default(), diag.message);
+        let message = format!("{}: {}", diag.code.as_ref().map_or("", Code::as_str), diag.message);
         let fits =
             |e: &Expected| e.severity == diag.severity && e.place == place && e.message.is_match(&message);
         // Prefer a matching comment that has not matched another diagnostic.
@@ -184,7 +183,6 @@ fn as_regex(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlo_ir::diag::Code;
 
     fn shown(text: &str, found: &[Diag]) -> Vec<String> {
         differences(text, found).into_iter().map(|d| d.message).collect()

@@ -9,7 +9,7 @@
 
 use hlo_client::{Buffer, Client, CompileOptions, Engine, Error, Executable};
 use hlo_forms::{Argument, Form, Opened};
-use hlo_ir::diag::{Diag, Source, render};
+use hlo_ir::diag::{Code, Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{ArrayShape, ElementType, Module, Shape, floor_char_boundary};
 use serde_json::{Value, json};
@@ -365,7 +365,7 @@ fn diagnostics_error(diags: &[Diag], source: &Source) -> Text {
             (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
         });
         json!({
-            "severity": diag.severity.word(), "message": diag.message, "code": diag.code.map(|code| code.to_string()), "notes": diag.notes,
+            "severity": diag.severity.word(), "message": diag.message, "code": diag.code.as_ref().map(Code::as_str), "notes": diag.notes,
             "line": place.map(|(line, _)| line), "column": place.map(|(_, column)| column),
         })
     });

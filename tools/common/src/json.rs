@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::lines::Lines;
 use crate::shown::{MAX_SHOWN, not_shown};
 use hlo_ir::Span;
-use hlo_ir::diag::{Diag, Severity, Source, clamp};
+use hlo_ir::diag::{Code, Diag, Severity, Source, clamp};
 use serde_json::{Value, json};
 
 /// The text of the diagnostics: a file or an argument.
@@ -78,7 +78,7 @@ impl Text<'_> {
     fn diagnostic(&self, tool: &str, diag: &Diag) -> Value {
         let diag = &diag.focused(&self.source.text);
         let mut object = object(tool, diag.severity.word(), &diag.message);
-        object["code"] = json!(diag.code.map(|code| code.to_string()));
+        object["code"] = json!(diag.code.as_ref().map(Code::as_str));
         object["uri"] = json!(self.uri);
         let primary = diag.primary();
         if let Some(label) = primary {
@@ -137,7 +137,7 @@ mod tests {
         let source = Source { name: "no-such-file.hlo".into(), text: "/*😀é*/ x\ny".into() };
         let x = source.text.find('x').unwrap();
         let diag = Diag::error("wrong")
-            .with_code(hlo_ir::diag::Code::new("E0101"))
+            .with_code(Code::new("E0101"))
             .at(Span::new(x, x + 1), "here")
             .and(Span::new(x + 2, x + 3), "there")
             .did_you_mean(Span::new(x, x + 1), "z");

@@ -39,11 +39,19 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn codes_and_names_are_unique_among_all_families() {
+    fn codes_and_names_are_unique_and_entries_complete() {
         let (mut codes, mut names) = (HashSet::new(), HashSet::new());
-        for rule in families().iter().flat_map(|family| family.rules) {
-            assert!(codes.insert(rule.code), "two rules have the code {}", rule.code);
-            assert!(names.insert(rule.name), "two rules have the name {}", rule.name);
+        for family in families() {
+            assert!(family.rules.is_sorted_by_key(|rule| rule.code), "{}", family.title);
+            for rule in family.rules {
+                assert!(codes.insert(rule.code), "two rules have the code {}", rule.code);
+                assert!(names.insert(rule.name), "two rules have the name {}", rule.name);
+                let is_kebab = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+                assert!(rule.name.bytes().all(is_kebab), "{}", rule.name);
+                for text in [rule.rule, rule.why, rule.fix, rule.section] {
+                    assert!(!text.is_empty() && !text.contains('\n'), "{}: `{text}`", rule.code);
+                }
+            }
         }
     }
 
