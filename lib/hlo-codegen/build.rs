@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 /// Folders whose sources determine the object files besides the module: the planner, the code generator and
 /// the runtime.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "src",
     "../hlo-ir/src",
     "../hlo-analysis/src",
     "../hlo-plan/src",
+    "../hlo-kernel/src",
     "../hlo-runtime/src",
     "../hlo-runtime-core/src",
 ];

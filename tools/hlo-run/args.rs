@@ -299,6 +299,8 @@ pub enum Engine {
 pub enum Emit {
     /// The HLO text after the passes
     Hlo,
+    /// The kernels: their loops, what they compute and what they read
+    Kernels,
     /// The generated MLIR modules
     Mlir,
     /// The MLIR modules in the LLVM dialect

@@ -1,22 +1,34 @@
 //! `--emit`: prints stages of the compilation.
 
 use crate::args::{Args, Emit};
+use crate::engine::at_opcodes;
 use hlo_ir::Module;
 use hlo_ir::diag::Source;
 use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::verify::Verified;
+use hlo_kernel::KernelTable;
 use hlo_tools_common::Failure;
 
 fn hlo(module: &Module) -> Vec<u8> {
     print_module(module, &PrintOptions::default()).into_bytes()
 }
 
+/// Returns the kernels of the compiled program as text.
+fn kernels(module: &Module, source: &Source) -> Result<Vec<u8>, Failure> {
+    let described = Verified::new(module).and_then(|module| {
+        let plan = hlo_plan::plan(module, u64::MAX)?;
+        Ok(KernelTable::new(module.get(), &plan)?.describe())
+    });
+    described.map(String::into_bytes).map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
+}
+
 /// Returns a stage of the compilation as text or bytes.
 #[cfg(feature = "codegen")]
 pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
-    use crate::engine::at_opcodes;
     use hlo_codegen::{SourceFile, Stage};
     let stage = match stage {
         Emit::Hlo => return Ok(hlo(module)),
+        Emit::Kernels => return kernels(module, source),
         Emit::Mlir => Stage::Mlir,
         Emit::LlvmDialect => Stage::LlvmDialect,
         Emit::Llvm => Stage::Llvm,
@@ -26,18 +38,19 @@ pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Resul
     };
     let file = SourceFile::new(&source.name, &source.text);
     let target = crate::aot::target(args)?;
-    hlo_ir::verify::Verified::new(module)
+    Verified::new(module)
         .and_then(|module| {
             hlo_codegen::emit_for(module, stage, Some(&file), args.debug_info, target.as_ref())
         })
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }
 
-/// Returns the HLO after the passes. This build does not support other stages.
+/// Returns the HLO after the passes or the kernels. This build does not support other stages.
 #[cfg(not(feature = "codegen"))]
-pub fn emit(_: &Args, module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
+pub fn emit(_: &Args, module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     match stage {
         Emit::Hlo => Ok(hlo(module)),
+        Emit::Kernels => kernels(module, source),
         Emit::Mlir | Emit::LlvmDialect | Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj => Err(
             Failure::Message("compiled execution was not built in: build with the feature `codegen`".into()),
         ),

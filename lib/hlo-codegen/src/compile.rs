@@ -10,7 +10,7 @@ use crate::code_cache::{self, CodeCache};
 use crate::executable::{Executable, Timings};
 use crate::host::emit_host;
 use crate::jit::{self, Effort, FileType, Linked};
-use crate::kernel_table::{KernelTable, emit_functions};
+use crate::kernel_functions::emit_functions;
 use hlo_custom_call::{PlannedCalls, Registry};
 use hlo_ir::Module;
 use hlo_ir::budget::{self, Budget};
@@ -19,6 +19,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::human_bytes;
 use hlo_ir::rules::code;
 use hlo_ir::verify::Verified;
+use hlo_kernel::KernelTable;
 use hlo_plan::Plan;
 use hlo_runtime::Context;
 use melior::ir::Location;
@@ -227,7 +228,7 @@ fn emit_here(
     let (plan, kernels) = plan_module(module, u64::MAX, false)?;
     let module = module.get();
     let all =
-        Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
+        Part { kernels: (0..kernels.functions().len()).collect(), host: Some(Host::WithKernels), size: 0 };
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));
     let functions = ModuleBuilder::new(&context, &mlir).with_source(source);
@@ -262,13 +263,13 @@ pub(crate) fn plan_module(
     module: Verified<&Module>,
     memory_limit: u64,
     donation: bool,
-) -> Result<(Plan, KernelTable), Vec<Diag>> {
+) -> Result<(Plan, KernelTable<'_>), Vec<Diag>> {
     let plan = if donation {
         hlo_plan::plan_with_donations(module, memory_limit)?
     } else {
         hlo_plan::plan(module, memory_limit)?
     };
-    let kernels = KernelTable::new(&module, &plan)?;
+    let kernels = KernelTable::new(module.get(), &plan)?;
     Ok((plan, kernels))
 }
 
@@ -291,21 +292,22 @@ pub(crate) struct Part {
 
 /// Distributes the kernels and the host function over MLIR modules. The largest kernels come first, and each
 /// kernel goes to the module with the least code so far.
-pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
-    let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
-    let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
+pub(crate) fn partition(plan: &Plan, kernels: &KernelTable<'_>, threads: usize) -> Vec<Part> {
+    let functions = kernels.functions();
+    let total: usize = functions.iter().map(|f| f.kernel.code_size).sum();
+    let slots: usize = kernels.uses().iter().map(|u| u.buffers.len()).sum();
     let inline = slots + plan.bodies().map(crate::host::copies::in_code).sum::<usize>();
     if total + inline <= MAX_SINGLE_MODULE_SIZE {
-        let kernels = (0..kernels.kernels().len()).collect();
+        let kernels = (0..functions.len()).collect();
         return vec![Part { kernels, host: Some(Host::WithKernels), size: total }];
     }
-    let mut order: Vec<usize> = (0..kernels.kernels().len()).collect();
-    order.sort_by_key(|&k| (std::cmp::Reverse(kernels.kernels()[k].code_size), k));
+    let mut order: Vec<usize> = (0..functions.len()).collect();
+    order.sort_by_key(|&k| (std::cmp::Reverse(functions[k].kernel.code_size), k));
     let count = threads.max(total.div_ceil(MAX_PART_SIZE));
     let mut parts = vec![Part::default(); count.clamp(1, order.len().max(1))];
     for k in order {
         if let Some(least) = parts.iter_mut().min_by_key(|p| p.size) {
-            least.size += kernels.kernels()[k].code_size;
+            least.size += functions[k].kernel.code_size;
             least.kernels.push(k);
         }
     }
@@ -329,7 +331,7 @@ struct BuildTimes {
 fn compile_parts(
     module: &Module,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
     parts: &[Part],
     threads: usize,
     options: &CompileOptions,
@@ -405,7 +407,7 @@ fn address_space_left() -> Option<u64> {
 fn compile_part(
     module: &Module,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
     part: &Part,
     options: &CompileOptions,
 ) -> Result<(Vec<u8>, BuildTimes), Vec<Diag>> {
@@ -435,12 +437,12 @@ fn build(
     functions: &ModuleBuilder<'_>,
     module: &Module,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
     part: &Part,
 ) -> Result<(), Vec<Diag>> {
     let mut errors = Vec::new();
     for &k in &part.kernels {
-        errors.extend(emit_functions(functions, module, &kernels.kernels()[k]).err());
+        errors.extend(emit_functions(functions, &kernels.functions()[k]).err());
     }
     if let Some(host) = part.host {
         let with_kernels = host == Host::WithKernels;

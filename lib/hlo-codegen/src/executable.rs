@@ -20,7 +20,7 @@ type Main =
     unsafe extern "C" fn(*const Context, *const *const u8, *const *mut u8, *mut u8, *const *const u8) -> i32;
 
 /// The alignment that compiled code assumes for the address of every buffer.
-const ALIGNMENT: usize = crate::kernel_table::BUFFER_ALIGNMENT as usize;
+const ALIGNMENT: usize = crate::kernel_functions::BUFFER_ALIGNMENT as usize;
 /// The alignment of the arena and of constants: a cache line.
 pub(crate) const ARENA_ALIGNMENT: usize = 64;
 

@@ -1,7 +1,7 @@
 //! Code generation: compiles HLO to MLIR and to machine code.
 //!
 //! ```text
-//! Module → hlo_plan::Plan → kernels and the host function in MLIR → object files → Executable
+//! Module → hlo_plan::Plan → hlo_kernel::KernelTable → kernels and the host function in MLIR → object files → Executable
 //! ```
 
 pub mod aot;
@@ -14,8 +14,8 @@ mod elem;
 mod executable;
 mod host;
 pub mod jit;
-mod kernel_table;
-pub mod kernels;
+mod kernel_functions;
+mod kernels;
 mod math;
 mod ops;
 mod transfers;
@@ -33,6 +33,7 @@ pub mod internals {
     pub use crate::aot::names::identifiers;
     pub use crate::aot::prune::prune;
     pub use crate::elem::{Elem, load, store};
+    pub use crate::kernels::emit_kernel;
     pub use crate::math::narrow::Format;
     pub use crate::ops::Unsupported;
     pub use crate::ops::convert::bitcast_convert;

@@ -5,7 +5,7 @@ use super::interface::{Interface, Leaf};
 use crate::builder::{Binary, Builder, Cast, IntPredicate, Label, ModuleBuilder, Signature, V};
 use crate::executable::ARENA_ALIGNMENT;
 use crate::host::MAIN;
-use crate::kernel_table::BUFFER_ALIGNMENT;
+use crate::kernel_functions::BUFFER_ALIGNMENT;
 use std::convert::Infallible;
 
 /// The status that the entry returns if a pointer is null or not aligned.

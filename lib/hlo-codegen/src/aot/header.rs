@@ -3,7 +3,7 @@
 use super::entry::BAD_POINTER;
 use super::interface::{Interface, Leaf, element_names, element_note};
 use crate::executable::ARENA_ALIGNMENT;
-use crate::kernel_table::BUFFER_ALIGNMENT;
+use crate::kernel_functions::BUFFER_ALIGNMENT;
 use hlo_ir::Shape;
 use std::fmt::Write;
 

@@ -26,11 +26,12 @@ use crate::compile::{COMPILER_STACK_BYTES, Host, Part, internal, partition, plan
 use crate::executable::ARENA_ALIGNMENT;
 use crate::host::{Watching, collect_all_runtime, emit_host_with};
 use crate::jit::{self, Effort, TargetMachine};
-use crate::kernel_table::{KernelTable, emit_functions};
+use crate::kernel_functions::emit_functions;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
 use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module};
+use hlo_kernel::KernelTable;
 use hlo_plan::Plan;
 use hlo_runtime::{Accumulator, ElementCode, accumulator};
 use link::Linker;
@@ -150,7 +151,7 @@ fn reject_unsupported(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
 fn add_part(
     linker: &mut Linker,
     module: &Module,
-    (plan, kernels): (&Plan, &KernelTable),
+    (plan, kernels): (&Plan, &KernelTable<'_>),
     part: &Part,
     machine: &TargetMachine,
     options: &Options,
@@ -160,7 +161,7 @@ fn add_part(
         let functions = &functions.with_source(options.debug_info.as_deref()).with_debug_info();
         let mut errors = Vec::new();
         for &k in &part.kernels {
-            errors.extend(emit_functions(functions, module, &kernels.kernels()[k]).err());
+            errors.extend(emit_functions(functions, &kernels.functions()[k]).err());
         }
         if let Some(host) = part.host {
             let with_kernels = host == Host::WithKernels;

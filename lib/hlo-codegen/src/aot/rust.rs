@@ -3,7 +3,7 @@
 use super::header::describe;
 use super::interface::{Interface, Leaf, element_names};
 use crate::executable::ARENA_ALIGNMENT;
-use crate::kernel_table::BUFFER_ALIGNMENT;
+use crate::kernel_functions::BUFFER_ALIGNMENT;
 use std::fmt::Write;
 
 /// Returns the text of the binding.

@@ -10,11 +10,11 @@ pub(crate) mod copies;
 mod parts;
 
 use crate::builder::{Binary, Builder, IntPredicate, Label, ModuleBuilder, PointerFacts, Signature, V};
-use crate::kernel_table::{KernelTable, KernelUse};
 use crate::kernels::{combiner, comparator, emit_kernel};
 use hlo_ir::diag::Diag;
 use hlo_ir::watch::{POSITION_WORD, STOP_WORD, Watch};
 use hlo_ir::{ComputationId, ElementType, InstrId, Module};
+use hlo_kernel::{KernelCode, KernelFunction, KernelTable, KernelUse};
 use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
 use melior::ir::{Type, ValueLike};
@@ -61,7 +61,7 @@ pub fn emit_host<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
     defined_here: bool,
 ) -> Result<(), Diag> {
     emit_host_with(functions, module, plan, kernels, defined_here, Watching::Watched)
@@ -72,7 +72,7 @@ pub(crate) fn emit_host_with<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
     defined_here: bool,
     watching: Watching,
 ) -> Result<(), Diag> {
@@ -117,20 +117,20 @@ fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
 }
 
 /// Declares the kernels and their parallel entries.
-fn declare_kernels(functions: &ModuleBuilder<'_>, kernels: &KernelTable) {
-    for kernel in kernels.kernels() {
-        let parameters = crate::kernel_table::parameters(functions, kernel.spec.slots);
+fn declare_kernels(functions: &ModuleBuilder<'_>, kernels: &KernelTable<'_>) {
+    for function in kernels.functions() {
+        let parameters = crate::kernel_functions::parameters(functions, function.kernel.spec.slots);
         if let Some(parameters) = &parameters {
-            functions.declaration(&kernel.name, Signature { parameters, result: None });
+            functions.declaration(&function.name, Signature { parameters, result: None });
         }
-        let parameters = crate::kernel_table::parallel_parameters(functions);
+        let parameters = crate::kernel_functions::parallel_parameters(functions);
         let signature = Signature { parameters: &parameters, result: None };
-        functions.declaration(&kernel.parallel_name(), signature);
+        functions.declaration(&function.parallel_name(), signature);
     }
 }
 
 /// Declares the runtime functions that the plan calls.
-fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &KernelTable) {
+fn declare_runtime<'c>(functions: &ModuleBuilder<'c>, plan: &Plan, kernels: &KernelTable<'_>) {
     let mut names = BTreeSet::from(["hlo_rt_watch", copies::ADDRESSES_SYMBOL]);
     collect_all_runtime(plan, &mut |call| {
         names.insert(call.symbol);
@@ -185,7 +185,7 @@ fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p 
 fn emit_descriptors(
     functions: &ModuleBuilder<'_>,
     plan: &Plan,
-    kernels: &KernelTable,
+    kernels: &KernelTable<'_>,
 ) -> BTreeMap<Vec<i64>, String> {
     let mut names = BTreeMap::new();
     let mut add = |words: &[i64]| {
@@ -275,7 +275,7 @@ fn emit_applied(
 struct Program<'a, 'c> {
     module: &'a Module,
     plan: &'a Plan,
-    kernels: &'a KernelTable,
+    kernels: &'a KernelTable<'a>,
     /// The module that functions are added to.
     functions: &'a ModuleBuilder<'c>,
     /// The names of globals.
@@ -435,18 +435,18 @@ impl<'a, 'c> Host<'a, 'c> {
         let at = self.next_use.replace(self.next_use.get() + 1);
         let Some(u) = self.program.kernels.uses().get(at) else { return Ok(()) };
         let buffers = || -> Vec<V<'c>> { u.buffers.iter().map(|&r| self.address(r)).collect() };
-        let Some(kernel) = u.kernel else {
-            let all = [b.index(0), b.index(u.shape.iterations)];
-            return emit_kernel(b, self.program.module, &u.spec, &buffers(), all);
+        let range = || [b.index(0), b.index(u.iterations)];
+        let function = match &u.code {
+            KernelCode::Inline(kernel) => return emit_kernel(b, kernel, &buffers(), range()),
+            KernelCode::Function(number) => &self.program.kernels.functions()[*number],
         };
-        self.note(u.spec.instruction);
-        let name = &self.program.kernels.kernels()[kernel].name;
-        let range = [b.index(0), b.index(u.shape.iterations)];
+        self.note(u.instruction);
+        let range = range();
         match self.arguments {
-            Some(arguments) if u.takes_list() => self.by_list(u, name, arguments, range),
+            Some(arguments) if u.takes_list() => self.by_list(u, function, arguments, range),
             _ => {
                 let operands: Vec<V<'c>> = buffers().into_iter().chain(range).collect();
-                b.call(name, &operands, None);
+                b.call(&function.name, &operands, None);
             }
         }
         Ok(())
@@ -454,13 +454,13 @@ impl<'a, 'c> Host<'a, 'c> {
 
     /// Calls a kernel through its entry that takes a list of addresses, on all threads if the call is
     /// parallel.
-    fn by_list(&self, u: &KernelUse, name: &str, arguments: V<'c>, range: [V<'c>; 2]) {
+    fn by_list(&self, u: &KernelUse<'_>, function: &KernelFunction<'_>, arguments: V<'c>, range: [V<'c>; 2]) {
         let b = self.b;
         self.list(arguments, u.buffers.iter().copied());
-        let entry = crate::kernel_table::parallel_name(name);
+        let entry = function.parallel_name();
         let [begin, end] = range;
         if u.is_parallel() {
-            let (entry, grain) = (b.address_of(&entry), b.index(u.shape.grain));
+            let (entry, grain) = (b.address_of(&entry), b.index(u.grain));
             b.call("hlo_rt_parallel_for", &[self.context, entry, arguments, end, grain], None);
         } else {
             b.call(&entry, &[arguments, begin, end], None);

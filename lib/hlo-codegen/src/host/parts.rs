@@ -3,8 +3,8 @@
 
 use super::{Host, Program, copies, instruction, parameters};
 use crate::builder::{IntPredicate, Signature};
-use crate::kernel_table::KernelUse;
 use hlo_ir::diag::Diag;
+use hlo_kernel::{KernelCode, KernelUse};
 use hlo_plan::{BufferRef, Step};
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const MIN_OUTLINED_SIZE: usize = 64;
 /// consumes the kernel calls.
 struct Sizes<'k> {
     /// The remaining kernel calls.
-    uses: std::slice::Iter<'k, KernelUse>,
+    uses: std::slice::Iter<'k, KernelUse<'k>>,
 }
 
 impl Sizes<'_> {
@@ -29,8 +29,8 @@ impl Sizes<'_> {
     fn step(&mut self, step: &Step<BufferRef>) -> usize {
         match step {
             Step::Kernel(_) => match self.uses.next() {
-                Some(u) if u.kernel.is_some() => 4 + addresses(u.buffers.len()),
-                Some(u) => 16 * u.shape.code_size,
+                Some(KernelUse { code: KernelCode::Inline(kernel), .. }) => 16 * kernel.code_size,
+                Some(u) => 4 + addresses(u.buffers.len()),
                 None => 4,
             },
             Step::Copy { .. } => 4,

@@ -5,6 +5,7 @@ use super::index::Idx;
 use crate::builder::{Builder, V};
 use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::ElementType;
+use hlo_kernel::Extent;
 use hlo_plan::Refusal;
 
 /// The body of loops that carry elements. It maps the loops' indices and the current elements to the next
@@ -39,6 +40,20 @@ impl<'c> Span<'c> {
     /// Returns the maximum number of indices.
     pub fn size(&self) -> i64 {
         self.size
+    }
+
+    /// Returns the number of indices as far as it is known.
+    pub fn extent(&self) -> Extent {
+        Extent { size: self.size, exact: !self.is_part() }
+    }
+
+    /// Returns the same spans with the first restricted to the indices from `lower` to before `upper`.
+    pub fn restricted(spans: &[Self], [lower, upper]: [V<'c>; 2]) -> Vec<Self> {
+        let mut spans = spans.to_vec();
+        if let Some(first) = spans.first_mut() {
+            *first = Self::part(first.size, lower, upper);
+        }
+        spans
     }
 
     /// Returns the first index and the index after the last.

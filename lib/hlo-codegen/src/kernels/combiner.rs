@@ -4,15 +4,15 @@
 //! in the order of the group, in loops that LLVM vectorises. Sums and products of narrow floats are
 //! accumulated in `f32` and rounded once (docs/numerics.md, "Sums").
 
-use super::body::array;
-use super::scalar::{self, accumulator_type};
+use super::scalar;
 use crate::builder::{Builder, FastMath, IntPredicate, ModuleBuilder, Signature, V};
 use crate::elem::{self, Elem};
 use crate::ops::convert::convert;
 use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::accumulation::sums_and_products;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
-use hlo_plan::Refusal;
+use hlo_kernel::accumulator_type;
+use hlo_plan::{Refusal, array};
 
 /// Number of elements that are combined at a time.
 const BLOCK_ELEMENTS: i64 = 256;

@@ -1,11 +1,10 @@
 //! Comparators as functions that the runtime calls (`hlo_runtime::Comparator`).
 
-use super::body::array;
 use super::scalar;
 use crate::builder::{Builder, Cast, ModuleBuilder, Signature, V};
 use crate::elem;
 use hlo_ir::{ComputationId, Module};
-use hlo_plan::Refusal;
+use hlo_plan::{Refusal, array};
 
 /// Adds the function `name` for a computation that maps pairs of scalars to a `pred`. The function takes the
 /// address of a list of the scalars' addresses and returns a byte, 1 or 0.

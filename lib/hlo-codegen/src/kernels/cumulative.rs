@@ -1,13 +1,5 @@
-//! Cumulative reductions: windows that extend from each element to the first or the last element of a
-//! dimension. They are computed as totals that are carried from element to element. This applies the
-//! computation once per element, while separate windows would apply it once per element of each window.
-//!
-//! Totals from the first element combine elements exactly as the windows do. Totals from the last element
-//! assume that the computation is associative and that the initial value is neutral, as the operation
-//! semantics ("Reduce") require. Sums of floats are computed in blocks, and the sum of the preceding blocks
-//! is added to each block. The error then grows at most with the square root of the number of elements.
+//! Emission of cumulative reductions: see [`hlo_kernel::cumulative`].
 
-use super::body::{Body, array};
 use super::carried_loops::round_all;
 use super::columns;
 use super::element::ElementCx;
@@ -16,91 +8,26 @@ use super::scalar;
 use super::sums;
 use crate::builder::{Binary, V};
 use crate::elem::{self, Elem, flatten, regroup};
-use hlo_analysis::{Cumulative, cumulative};
-use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Module, Op};
-use hlo_plan::Refusal;
-
-/// Minimum length of a window. Shorter ones are unrolled.
-const MIN_WINDOW_LENGTH: i64 = 8;
-
-/// Maximum number of arrays that are reduced together. Each has a tile of totals on the stack.
-const MAX_OPERANDS: usize = 8;
-
-/// Number of lines that are processed together, so that their dependent operations overlap.
-const INTERLEAVED_LINES: i64 = 4;
-
-/// The division of a cumulative reduction into iterations.
-pub struct Plan {
-    /// The dimension of the reduction.
-    dimension: usize,
-    /// Whether the reduction begins at the last element.
-    backwards: bool,
-    /// The dimensions whose indices are separate iterations, slowest first.
-    outer: Vec<usize>,
-    /// The tiles of the fastest varying dimension, if it is not the dimension of the reduction. Each tile is
-    /// a separate iteration.
-    minor: Option<Tiles>,
-    /// The number of iterations.
-    pub iterations: i64,
-}
-
-#[derive(Clone, Copy)]
-struct Tiles {
-    dimension: usize,
-    /// Number of elements of a tile, and number of tiles.
-    size: i64,
-    count: i64,
-}
-
-/// Returns the plan for an instruction that is a long cumulative reduction, or `None` for any other.
-pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
-    let Op::ReduceWindow(attrs) = &module[id].op else { return None };
-    let operand = array(module, *module[id].operands.first()?).ok()?;
-    let Cumulative { dimension, length, backwards } = cumulative(&attrs.window, &operand.dims)?;
-    let has_elements = operand.element_count() > 0;
-    if length < MIN_WINDOW_LENGTH || !has_elements || module[id].operands.len() > 2 * MAX_OPERANDS {
-        return None;
-    }
-    let order = operand.minor_to_major();
-    let fastest = order.iter().copied().find(|&d| operand.dims[d] != 1).filter(|&d| d != dimension);
-    let outer: Vec<usize> =
-        order.into_iter().rev().filter(|&d| d != dimension && Some(d) != fastest).collect();
-    let others: i64 = outer.iter().map(|&d| operand.dims[d]).product();
-    let minor = fastest.map(|dimension| {
-        let all = operand.dims[dimension];
-        let size = columns::tile_size(all, others);
-        Tiles { dimension, size, count: (all + size - 1) / size }
-    });
-    let iterations = others * minor.map_or(1, |tiles| tiles.count);
-    Some(Plan { dimension, backwards, outer, minor, iterations })
-}
-
-/// Returns whether a kernel has only the results of `root`.
-pub fn is_whole(body: &Body<'_>, root: InstrId) -> bool {
-    body.roots.iter().all(|r| r.id == root)
-}
-
-/// Returns the number of elements of a block of a sum of `length` elements.
-fn block(length: i64) -> i64 {
-    let mut block = MIN_WINDOW_LENGTH;
-    while block.saturating_mul(block) < length {
-        block *= 2;
-    }
-    block
-}
+use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op};
+use hlo_kernel::accumulator_type;
+use hlo_kernel::cumulative::{CumulativePlan, INTERLEAVED_LINES, Tiles};
+use hlo_plan::{Refusal, array};
 
 /// Emits iterations `begin..end`.
-pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
+pub fn emit<'c>(
+    cx: &ElementCx<'_, 'c>,
+    plan: &CumulativePlan,
+    begin: V<'c>,
+    end: V<'c>,
+) -> Result<(), Refusal> {
     let (b, module) = (cx.b, cx.body.module);
-    let root = cx.body.roots[0].id;
-    let Op::ReduceWindow(attrs) = &module[root].op else { return Err("not a reduce-window".into()) };
-    let (operands, inits) = module[root].operands.split_at(module[root].operands.len() / 2);
+    let root = &module[plan.root];
+    let Op::ReduceWindow(attrs) = &root.op else { return Err("not a reduce-window".into()) };
+    let (operands, inits) = root.operands.split_at(root.operands.len() / 2);
     let types: Vec<ElementType> =
         operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
     let dims = &array(module, operands[0])?.dims;
-    let is_sum = operands.len() == 1 && sums::summed_type(module, attrs.to_apply).is_some();
-    let block = is_sum.then(|| block(dims[plan.dimension]));
-    let run = Run { cx, plan, operands, inits, types, dims, apply: attrs.to_apply, block };
+    let run = Run { cx, plan, operands, inits, types, dims, apply: attrs.to_apply };
     match plan.minor {
         Some(tiles) => run.tiles(tiles, begin, end),
         None => {
@@ -118,14 +45,12 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan, begin: V<'c>, end: V<'c>) -
 /// A cumulative reduction during emission.
 struct Run<'s, 'a, 'c> {
     cx: &'s ElementCx<'a, 'c>,
-    plan: &'s Plan,
+    plan: &'s CumulativePlan,
     operands: &'s [InstrId],
     inits: &'s [InstrId],
     types: Vec<ElementType>,
     dims: &'s Dims,
     apply: ComputationId,
-    /// The number of elements of a block, if the reduction is a sum of floats.
-    block: Option<i64>,
 }
 
 impl<'c> Run<'_, '_, 'c> {
@@ -135,7 +60,7 @@ impl<'c> Run<'_, '_, 'c> {
 
     /// Returns the type of a sum, and the initial value of its blocks.
     fn nothing(&self) -> (ElementType, Elem<'c>) {
-        let ty = scalar::accumulator_type(self.types[0]);
+        let ty = accumulator_type(self.types[0]);
         (ty, sums::nothing(self.cx, ty))
     }
 
@@ -188,7 +113,7 @@ impl<'c> Run<'_, '_, 'c> {
     ) -> Result<(), Refusal> {
         let b = self.cx.b;
         let [zero, steps] = [0, self.dims[self.plan.dimension]].map(|n| b.index(n));
-        match self.block {
+        match self.plan.block {
             None => body([zero, steps], carried).map(drop),
             Some(block) => b
                 .for_carry(zero, steps, block, carried, |first, carried| {
@@ -209,8 +134,11 @@ impl<'c> Run<'_, '_, 'c> {
         let values = inits.len().max(1);
         self.blocks(&inits.repeat(lines.len()), |[first, end], outer| {
             let (ty, nothing) = self.nothing();
-            let start =
-                if self.block.is_some() { flatten(&[nothing]).repeat(lines.len()) } else { outer.to_vec() };
+            let start = if self.plan.block.is_some() {
+                flatten(&[nothing]).repeat(lines.len())
+            } else {
+                outer.to_vec()
+            };
             let totals = b.for_carry(first, end, 1, &start, |step, carried| -> Result<_, Refusal> {
                 let mut all = Vec::with_capacity(carried.len());
                 for ((line, totals), before) in
@@ -218,13 +146,13 @@ impl<'c> Run<'_, '_, 'c> {
                 {
                     let mut index = line.clone();
                     index[self.plan.dimension] = self.place(step);
-                    let before = self.block.map(|_| Elem::from_values(ty, before));
+                    let before = self.plan.block.map(|_| Elem::from_values(ty, before));
                     let totals = regroup(&self.types, totals);
                     all.extend(flatten(&self.cx.scoped(|| self.next(&totals, before, &index))?));
                 }
                 Ok(all)
             })?;
-            if self.block.is_none() {
+            if self.plan.block.is_none() {
                 return Ok(totals);
             }
             let sums = outer.chunks(values).zip(totals.chunks(values)).map(|(before, block)| {
@@ -239,9 +167,9 @@ impl<'c> Run<'_, '_, 'c> {
     /// along the dimension of the reduction.
     fn tiles(&self, tiles: Tiles, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
         let (cx, b) = (self.cx, self.cx.b);
-        let wide: Vec<ElementType> = self.types.iter().map(|&t| scalar::accumulator_type(t)).collect();
+        let wide: Vec<ElementType> = self.types.iter().map(|&t| accumulator_type(t)).collect();
         let arrays = || wide.iter().map(|&ty| cx.stack_array(ty, tiles.size)).collect::<Vec<V<'c>>>();
-        let (totals, before) = (arrays(), self.block.map(|_| arrays()));
+        let (totals, before) = (arrays(), self.plan.block.map(|_| arrays()));
         let all = self.dims[tiles.dimension];
         b.for_loop(begin, end, 1, |at| {
             let (outer, tile) = Idx::value(at, 0, self.plan.iterations - 1).divide(b, tiles.count);

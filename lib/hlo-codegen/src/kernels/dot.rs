@@ -2,17 +2,17 @@
 //!
 //! Source: operation semantics, "DotGeneral".
 
-use super::body::array;
 use super::carried_loops::{Span, carried_loops};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::{scalar, sums};
+use super::sums;
 use crate::builder::FastMath;
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::{ElementwiseOp as E, InstrId, Op};
-use hlo_plan::Refusal;
+use hlo_kernel::accumulator_type;
+use hlo_plan::{Refusal, array};
 
 /// Emits the element of the result of a `dot` at an index. Sums of `f16` and `bf16` elements accumulate in
 /// `f32`, and the code rounds each sum once. It converts integer operands that are narrower than the result
@@ -23,7 +23,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     let Op::Dot(a) = &instr.op else { return Err("not a dot".into()) };
     let (l, r) = (instr.operands[0], instr.operands[1]);
     let (lhs, rhs, out) = (array(module, l)?, array(module, r)?, array(module, id)?);
-    let ty = scalar::accumulator_type(out.element_type);
+    let ty = accumulator_type(out.element_type);
     let free = |rank: usize, batch: &[i64], contracting: &[i64]| -> Vec<usize> {
         (0..rank).filter(|d| !batch.contains(&(*d as i64)) && !contracting.contains(&(*d as i64))).collect()
     };

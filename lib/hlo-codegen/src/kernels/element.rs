@@ -1,13 +1,13 @@
 //! The context in which the elements of a kernel are emitted: the buffers, and the values that were already
 //! computed.
 
-use super::body::{Body, Root, array};
 use super::index::{self, Idx};
 use crate::builder::{Binary, Builder, Cast, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ArrayShape, ElementType, InstrId};
-use hlo_plan::Refusal;
+use hlo_kernel::{Body, Root};
 use hlo_plan::fusions::{MAX_DEPTH, MAX_ELEMENTS};
+use hlo_plan::{Refusal, array};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -132,15 +132,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         self.b.alloca(elem::memory_type(self.b, ty), count * parts)
     }
 
-    /// Returns the shape of a result.
-    pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, Refusal> {
-        let leaves = self.body.module[root.id].shape.leaves();
-        leaves.get(root.leaf).and_then(|s| s.as_array()).ok_or_else(|| "a result that is not an array".into())
-    }
-
     /// Stores an element of a result.
     pub fn store(&self, root: &Root, index: &[Idx<'c>], value: Elem<'c>) -> Result<(), Refusal> {
-        let shape = self.root_shape(root)?;
+        let shape = self.body.root_shape(root)?;
         let at = self.position(shape, index);
         elem::store(self.b, shape.element_type, self.buffers[root.slot], at, value);
         Ok(())

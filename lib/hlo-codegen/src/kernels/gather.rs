@@ -2,7 +2,6 @@
 //!
 //! Sources: operation semantics, "Gather" and "Scatter".
 
-use super::body::array;
 use super::carried_loops::{carried_loops, round_all};
 use super::element::ElementCx;
 use super::index::Idx;
@@ -10,7 +9,8 @@ use super::scalar;
 use crate::builder::{Binary, IntPredicate, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
-use hlo_plan::Refusal;
+use hlo_kernel::single_binary_op;
+use hlo_plan::{Refusal, array};
 
 /// Returns the dimensions below `rank` that are not in `excluded`.
 fn others(rank: usize, excluded: &[i64]) -> Vec<usize> {
@@ -166,7 +166,7 @@ fn update_one<'c>(
         }
         let new = scalar::apply(b, module, a.to_apply, &arguments, true)?;
         // A value that was only selected keeps its exact bits. A combined value is not rounded yet.
-        let combined = scalar::single_binary_op(module, a.to_apply).is_some();
+        let combined = single_binary_op(module, a.to_apply).is_some();
         let new = if combined { round_all(cx, &s.types, new) } else { new };
         for (((&slot, &ty), &place), v) in slots.iter().zip(&s.types).zip(&places).zip(new) {
             elem::store(b, ty, cx.buffer(slot), place, v);

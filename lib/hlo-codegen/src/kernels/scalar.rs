@@ -7,33 +7,10 @@ use crate::ops::reducer::emit_reducer_op;
 use crate::ops::{convert, elementwise};
 use hlo_analysis::first_leaf_at;
 use hlo_ir::attr::{ConditionalAttrs, WhileAttrs};
-use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Module, Op};
-use hlo_plan::Refusal;
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op};
+use hlo_kernel::{accumulator_type, single_binary_op};
+use hlo_plan::{Refusal, array};
 use std::collections::HashMap;
-
-/// Returns the operation of a computation that is one binary operation on its two parameters in order (or in
-/// any order if it is commutative). Most reductions have this form.
-pub fn single_binary_op(
-    module: &Module,
-    computation: ComputationId,
-) -> Option<(ElementwiseOp<'_>, ElementType)> {
-    let root = &module[module[computation].root()];
-    let ty = root.shape.as_array()?.element_type;
-    let number = |i: InstrId| match &module[i].op {
-        Op::Parameter(p) => Some(p.number),
-        _ => None,
-    };
-    let [a, b] = root.operands.as_slice() else { return None };
-    let in_order = (number(*a), number(*b)) == (Some(0), Some(1));
-    let swapped = (number(*a), number(*b)) == (Some(1), Some(0));
-    let op = root.op.elementwise().filter(|op| op.opcode().is_associative())?;
-    (in_order || swapped).then_some((op, ty))
-}
-
-/// Returns the type in which a reduction accumulates values of type `ty`: `f32` for narrow floats.
-pub fn accumulator_type(ty: ElementType) -> ElementType {
-    if ty.is_float() && ty.bit_width() < 32 { ElementType::F32 } else { ty }
-}
 
 /// Emits a computation on scalar arguments. The results are the leaves of its root.
 ///
@@ -84,7 +61,7 @@ fn value_of<'c>(
             argument.ok_or_else(|| format!("parameter {} has no argument", p.number))?.clone()
         }
         Op::Constant(c) => {
-            let a = super::body::array(module, id)?;
+            let a = array(module, id)?;
             if a.rank() != 0 {
                 return Err(unsupported(module, id));
             }
@@ -122,8 +99,8 @@ fn value_of<'c>(
             if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
         {
             let operand = instr.operands[0];
-            let from = super::body::array(module, operand)?.element_type;
-            let to = super::body::array(module, id)?.element_type;
+            let from = array(module, operand)?.element_type;
+            let to = array(module, id)?.element_type;
             let same_bits = convert::bitcast_convert(b, to, values[&operand][0], from);
             vec![same_bits?]
         }
@@ -138,9 +115,9 @@ fn value_of<'c>(
             let operands = instr
                 .operands
                 .iter()
-                .map(|&o| Ok((values[&o][0], super::body::array(module, o)?.element_type)))
+                .map(|&o| Ok((values[&o][0], array(module, o)?.element_type)))
                 .collect::<Result<Vec<_>, Refusal>>()?;
-            let ty = super::body::array(module, id)?.element_type;
+            let ty = array(module, id)?.element_type;
             vec![elementwise::emit(b, op, ty, &operands)?]
         }
         _ => return Err(unsupported(module, id)),

@@ -1,75 +1,22 @@
-//! `select-and-scatter`: a loop nest over the windows. Each window updates one element of the result.
-//!
-//! Source: operation semantics, "SelectAndScatter". Windows are processed in row-major order. If several
-//! windows select the same element, every run combines their values in the same order. Windows share no
-//! elements along dimensions in which they have a single element. These dimensions form the kernel's
-//! iterations.
+//! Emission of `select-and-scatter`: see [`hlo_kernel::select_scatter`].
 
-use super::body::{Root, array};
 use super::carried_loops::{carried_loops, carried_spans};
 use super::covered_loops::CoveredLoops;
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::scalar;
-use super::window::{accumulate, window_of_rank};
+use super::window::accumulate;
 use crate::builder::{Binary, V};
 use crate::elem::{self, Elem, flatten, regroup};
-use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, ElementType};
+use hlo_kernel::Root;
+use hlo_kernel::select_scatter::WindowPlan;
 use hlo_plan::Refusal;
-
-/// The loops of a `select-and-scatter`.
-pub struct Plan<'a> {
-    /// The number of independent iterations.
-    pub iterations: i64,
-    attrs: &'a SelectAndScatterAttrs,
-    window: Vec<WindowDim>,
-    operand: InstrId,
-    source: InstrId,
-    initial: InstrId,
-    shape: &'a ArrayShape,
-    places: &'a ArrayShape,
-    /// The dimensions that form the iterations, and the other dimensions.
-    independent: Vec<usize>,
-    shared: Vec<usize>,
-}
-
-impl<'a> Plan<'a> {
-    /// Plans a `select-and-scatter`.
-    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
-        let Op::SelectAndScatter(attrs) = &module[id].op else {
-            return Err("not a select-and-scatter".into());
-        };
-        let &[operand, source, initial] = &module[id].operands[..] else {
-            return Err("a select-and-scatter of other than three operands".into());
-        };
-        let (shape, places) = (array(module, id)?, array(module, source)?);
-        let window = window_of_rank(&attrs.window, shape.rank());
-        let single = |d: &usize| {
-            let w = &window[*d];
-            w.size == 1 && w.stride == 1 && w.lhs_dilate == 1 && w.pad_low == 0 && w.pad_high == 0
-        };
-        let (independent, shared): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(single);
-        let iterations = independent.iter().map(|&d| shape.dims[d]).product();
-        Ok(Self { iterations, attrs, window, operand, source, initial, shape, places, independent, shared })
-    }
-
-    /// Returns the number of elements that are read: those of all windows.
-    pub fn work(&self) -> i64 {
-        let sizes = self.window.iter().zip(&self.shape.dims);
-        let covered = sizes.fold(1i64, |n, (w, &size)| n.saturating_mul(w.most_covered(size)));
-        covered.saturating_mul(self.places.element_count() as i64)
-    }
-
-    fn sizes(&self, shape: &ArrayShape, dims: &[usize]) -> Vec<i64> {
-        dims.iter().map(|&d| shape.dims[d]).collect()
-    }
-}
 
 /// Emits iterations `begin..end` of a `select-and-scatter`.
 pub fn emit<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &Plan<'_>,
+    plan: &WindowPlan<'_>,
     root: &Root,
     begin: V<'c>,
     end: V<'c>,
@@ -86,12 +33,13 @@ pub fn emit<'c>(
             index
         };
         cx.scoped(|| {
-            let all = plan.sizes(plan.shape, &plan.shared);
+            let sizes = |shape: &ArrayShape| plan.shared.iter().map(|&d| shape.dims[d]).collect::<Vec<_>>();
+            let all = sizes(plan.shape);
             carried_loops(cx, &all, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
                 cx.store(root, &at_all(at), initial)?;
                 Ok(Vec::new())
             })?;
-            let places = plan.sizes(plan.places, &plan.shared);
+            let places = sizes(plan.places);
             carried_loops(cx, &places, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
                 update(cx, plan, root, &at_all(at))?;
                 Ok(Vec::new())
@@ -110,7 +58,7 @@ fn carried(ty: ElementType) -> [ElementType; 3] {
 /// Combines the source's element at `place` with the element that the window there selects.
 fn update<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &Plan<'_>,
+    plan: &WindowPlan<'_>,
     root: &Root,
     place: &[Idx<'c>],
 ) -> Result<(), Refusal> {
@@ -143,7 +91,7 @@ fn update<'c>(
 /// `at`.
 fn select<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &Plan<'_>,
+    plan: &WindowPlan<'_>,
     so_far: &[Elem<'c>],
     at: &[Idx<'c>],
 ) -> Result<Vec<Elem<'c>>, Refusal> {

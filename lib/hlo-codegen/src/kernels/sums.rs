@@ -1,34 +1,18 @@
-//! Long sums, computed in blocks. Loops add up blocks of elements, and then the sums of the blocks, again in
-//! blocks. The error of a sum then grows with the logarithm of its length. With sequential addition in `f32`,
-//! a sum of ones stays at 2²⁴ once it has reached that value.
-//!
-//! The loop sizes alone determine the blocks.
+//! Emission of long sums in blocks: see [`Blocks`].
 
 use super::carried_loops::{LoopStep, Span, carried_spans};
 use super::element::ElementCx;
 use super::index::Idx;
-use super::scalar;
 use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
-use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
+use hlo_ir::{ElementType, ElementwiseOp};
+use hlo_kernel::{Blocks, Extent};
 use hlo_plan::Refusal;
 
 /// Number of elements of a block, which one loop adds up. The block is long enough for the loop to be
 /// vectorised, with a few dozen elements per vector lane.
 const BLOCK_ELEMENTS: i64 = 2048;
-/// Number of block sums that are added up to one sum of the next level.
-const FANOUT: i64 = 32;
-
-/// Returns the type of the accumulator if the computation adds two floats or complex numbers.
-pub fn summed_type(module: &Module, computation: ComputationId) -> Option<ElementType> {
-    match scalar::single_binary_op(module, computation) {
-        Some((ElementwiseOp::Add, ty)) if ty.is_float() || ty.is_complex() => {
-            Some(scalar::accumulator_type(ty))
-        }
-        _ => None,
-    }
-}
 
 /// Returns the neutral element of addition, -0, which preserves the sign of a zero.
 pub fn nothing<'c>(cx: &ElementCx<'_, 'c>, ty: ElementType) -> Elem<'c> {
@@ -61,26 +45,14 @@ pub fn summed_spans<'c>(
     body: LoopStep<'_, 'c>,
 ) -> Result<Elem<'c>, Refusal> {
     let sum = Sum { cx, ty };
-    if elements(spans) <= BLOCK_ELEMENTS {
-        return sum.block(spans, init, index, body);
+    let extents: Vec<Extent> = spans.iter().map(Span::extent).collect();
+    match Blocks::of(&extents, BLOCK_ELEMENTS) {
+        Blocks::Sequence => sum.sequence(spans, init, index, body),
+        blocks => {
+            let all = sum.blocks(&blocks, spans, index, body)?;
+            plus(cx, ty, init, all)
+        }
     }
-    let all = sum.nest(spans, index, body)?;
-    plus(cx, ty, init, all)
-}
-
-/// Returns the maximum number of iterations of nested loops.
-pub fn elements(spans: &[Span<'_>]) -> i64 {
-    spans.iter().fold(1, |n, s| n.saturating_mul(s.size()))
-}
-
-/// Returns the step size of a loop over `length` indices: `unit` times a power of `FANOUT`, such that there
-/// are at most `FANOUT` steps.
-pub fn step_size(length: i64, unit: i64) -> i64 {
-    let mut step = unit;
-    while step.saturating_mul(FANOUT) < length {
-        step *= FANOUT;
-    }
-    step
 }
 
 struct Sum<'s, 'a, 'c> {
@@ -88,18 +60,9 @@ struct Sum<'s, 'a, 'c> {
     ty: ElementType,
 }
 
-/// A range of indices of a loop.
-struct Range<'c> {
-    bounds: [V<'c>; 2],
-    /// The maximum number of indices.
-    length: i64,
-    /// Whether the range has exactly this number of indices.
-    exact: bool,
-}
-
 impl<'c> Sum<'_, '_, 'c> {
     /// Emits a sequential sum that starts from `init`.
-    fn block(
+    fn sequence(
         &self,
         spans: &[Span<'c>],
         init: Elem<'c>,
@@ -110,53 +73,38 @@ impl<'c> Sum<'_, '_, 'c> {
         sum.first().copied().ok_or_else(|| "a sum without a result".into())
     }
 
-    /// Emits the sum over nested loops.
-    fn nest(
+    /// Emits the sum over nested loops that are divided into blocks.
+    fn blocks(
         &self,
+        blocks: &Blocks,
         spans: &[Span<'c>],
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
     ) -> Result<Elem<'c>, Refusal> {
-        let Some((outer, inner)) = spans.split_first().filter(|_| elements(spans) > BLOCK_ELEMENTS) else {
-            return self.block(spans, nothing(self.cx, self.ty), index, body);
-        };
-        let range = Range { bounds: outer.bounds(self.cx.b), length: outer.size(), exact: !outer.is_part() };
-        self.range(outer.size(), range, inner, index, body)
-    }
-
-    /// Emits the sum over a range of indices of a loop of `size`, and over the loops in it.
-    fn range(
-        &self,
-        size: i64,
-        range: Range<'c>,
-        inner: &[Span<'c>],
-        index: &mut Vec<Idx<'c>>,
-        body: LoopStep<'_, 'c>,
-    ) -> Result<Elem<'c>, Refusal> {
-        let (b, [lower, upper]) = (self.cx.b, range.bounds);
-        let inside = elements(inner);
-        if range.length.saturating_mul(inside) <= BLOCK_ELEMENTS {
-            let spans: Vec<_> =
-                std::iter::once(Span::part(size, lower, upper)).chain(inner.iter().copied()).collect();
-            return self.block(&spans, nothing(self.cx, self.ty), index, body);
+        let (cx, b) = (self.cx, self.cx.b);
+        let nothing = || nothing(cx, self.ty);
+        match (blocks, spans.split_first()) {
+            (Blocks::Sequence, _) | (_, None) => self.sequence(spans, nothing(), index, body),
+            (Blocks::Inside(blocks), Some((outer, inner))) => {
+                let [lower, _] = outer.bounds(b);
+                index.push(Idx::value(lower, 0, outer.size() - 1));
+                let sum = self.blocks(blocks, inner, index, body);
+                index.pop();
+                sum
+            }
+            (Blocks::Parts { step, exact, part }, Some((outer, _))) => {
+                let [lower, upper] = outer.bounds(b);
+                let sum = b.for_carry(lower, upper, *step, &nothing().flatten(), |start, sum| {
+                    cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {
+                        let end = b.index_add(start, b.index(*step));
+                        let end = if *exact { end } else { b.binary(Binary::Smin, end, upper) };
+                        let spans = Span::restricted(spans, [start, end]);
+                        let part = self.blocks(part, &spans, index, body)?;
+                        Ok(plus(cx, self.ty, Elem::from_values(self.ty, sum), part)?.flatten())
+                    })
+                })?;
+                Ok(Elem::from_values(self.ty, &sum))
+            }
         }
-        if range.length == 1 {
-            index.push(Idx::value(lower, 0, size - 1));
-            let sum = self.nest(inner, index, body);
-            index.pop();
-            return sum;
-        }
-        let step = step_size(range.length, (BLOCK_ELEMENTS / inside).max(1));
-        let exact = range.exact && range.length % step == 0;
-        let sum = b.for_carry(lower, upper, step, &nothing(self.cx, self.ty).flatten(), |start, sum| {
-            self.cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {
-                let end = b.index_add(start, b.index(step));
-                let end = if exact { end } else { b.binary(Binary::Smin, end, upper) };
-                let part = Range { bounds: [start, end], length: step, exact };
-                let part = self.range(size, part, inner, index, body)?;
-                Ok(plus(self.cx, self.ty, Elem::from_values(self.ty, sum), part)?.flatten())
-            })
-        })?;
-        Ok(Elem::from_values(self.ty, &sum))
     }
 }

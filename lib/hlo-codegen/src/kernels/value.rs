@@ -4,7 +4,6 @@
 //! loads. On the way it maps the index through broadcasts, slices, transposes, …. Values computed for an
 //! index are cached, so that a value with several users is computed once.
 
-use super::body::{Root, Source, array};
 use super::element::{ElementCx, Key, Precomputed};
 use super::index::{self, Idx};
 use super::{dot, gather, reduce, scalar, window};
@@ -13,7 +12,8 @@ use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
 use hlo_ir::access::{Along, Axis};
 use hlo_ir::{ArrayShape, InstrId, Moves, Op};
-use hlo_plan::Refusal;
+use hlo_kernel::{Root, Source};
+use hlo_plan::{Refusal, array};
 
 impl<'c> ElementCx<'_, 'c> {
     /// Returns the element of an instruction at an index.

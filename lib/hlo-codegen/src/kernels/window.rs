@@ -2,7 +2,6 @@
 //!
 //! Source: operation semantics, "ReduceWindow".
 
-use super::body::array;
 use super::carried_loops::{LoopStep, Span, carried_spans, round_all};
 use super::covered_loops::CoveredLoops;
 use super::element::ElementCx;
@@ -10,9 +9,10 @@ use super::index::Idx;
 use super::{scalar, sums};
 use crate::builder::V;
 use crate::elem::{self, Elem, flatten, regroup};
-use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
-use hlo_plan::Refusal;
+use hlo_kernel::select_scatter::window_of_rank;
+use hlo_kernel::summed_type;
+use hlo_plan::{Refusal, array};
 
 /// Maximum number of elements of a window that is emitted without loops. LLVM would unroll such loops, but
 /// not beyond two dimensions, and would then not vectorise the surrounding loop.
@@ -44,12 +44,14 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         })
     };
     let at = &mut Vec::new();
-    if spans.iter().all(|s| !s.is_part()) && sums::elements(&spans) <= MAX_UNROLLED {
+    if spans.iter().all(|s| !s.is_part())
+        && spans.iter().fold(1, |n: i64, s| n.saturating_mul(s.size())) <= MAX_UNROLLED
+    {
         let sizes: Vec<i64> = spans.iter().map(Span::size).collect();
         let out = one_by_one(&sizes, init, at, &mut step)?;
         return Ok(round_all(cx, &types, out));
     }
-    let out = match (sums::summed_type(module, attrs.to_apply), &init[..]) {
+    let out = match (summed_type(module, attrs.to_apply), &init[..]) {
         (Some(ty), &[init]) => vec![sums::summed_spans(cx, &spans, ty, init, at, &mut step)?],
         _ => carried_spans(cx, &spans, &types, init, at, &mut step)?,
     };
@@ -72,11 +74,6 @@ fn one_by_one<'c>(
         acc = next?;
     }
     Ok(acc)
-}
-
-/// Returns the window's dimensions, or trivial ones if the attribute has none.
-pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
-    if window.dims.is_empty() { vec![WindowDim::default(); rank] } else { window.dims.clone() }
 }
 
 /// Emits `if inside { step(acc) } else { acc }`.

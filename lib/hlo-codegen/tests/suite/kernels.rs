@@ -2,10 +2,11 @@
 //! The kernel runs over all its iterations at once and then in pieces.
 
 use hlo_codegen::builder::{ModuleBuilder, PointerFacts, Signature};
+use hlo_codegen::internals::emit_kernel;
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
-use hlo_codegen::kernels::{KernelSpec, emit_kernel, plan_kernel};
 use hlo_ir::diag::Diag;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
+use hlo_kernel::{Kernel, KernelSpec};
 use hlo_testing::Numbers;
 use std::convert::Infallible;
 
@@ -57,7 +58,7 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
     let slots = first + leaves.len();
     let spec =
         KernelSpec { instruction: root, operand_slots: operands, result_slots: results.clone(), slots };
-    let shape = plan_kernel(module, &spec).unwrap();
+    let kernel = Kernel::new(module, spec).unwrap();
 
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(melior::ir::Location::unknown(&context));
@@ -67,7 +68,7 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
     let parameters = [vec![buffer; slots], range.to_vec()].concat();
     let signature = Signature { parameters: &parameters, result: None };
     let emitted = functions.function("kernel", signature, None, |b, args| {
-        emit_kernel(b, module, &spec, &args[..slots], [args[slots], args[slots + 1]])?;
+        emit_kernel(b, &kernel, &args[..slots], [args[slots], args[slots + 1]])?;
         b.ret(None);
         Ok::<_, Diag>(())
     });
@@ -92,9 +93,9 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
     let mut buffers: Vec<AlignedBytes> = inputs.iter().map(|l| AlignedBytes::from_slice(l.bytes())).collect();
     buffers.extend(leaves.iter().map(|l| AlignedBytes::zeroed(l.byte_size())));
     let pointers: Vec<*mut u8> = buffers.iter_mut().map(|b| b.as_mut_ptr()).collect();
-    let step = (shape.iterations + pieces - 1) / pieces.max(1);
+    let step = (kernel.iterations + pieces - 1) / pieces.max(1);
     for piece in 0..pieces {
-        let (begin, end) = (piece * step, ((piece + 1) * step).min(shape.iterations));
+        let (begin, end) = (piece * step, ((piece + 1) * step).min(kernel.iterations));
         if begin < end {
             // SAFETY: every buffer has the size of its shape.
             unsafe { entry(pointers.as_ptr(), begin, end) };

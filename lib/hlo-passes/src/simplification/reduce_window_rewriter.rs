@@ -19,7 +19,7 @@
 //! an order that depends only on the shape. Sums of narrow floating-point types are rounded once, at the end.
 //!
 //! Compiled code carries totals from element to element, which is linear work for every computation too
-//! (`kernels/cumulative.rs`). The CPU pipeline therefore creates blocks only if there are few lines along the
+//! (`hlo_kernel::cumulative`). The CPU pipeline therefore creates blocks only if there are few lines along the
 //! dimension, because threads could not share them (`few-lines`).
 
 use crate::pass_info::{OptionInfo, OptionValue, PassInfo, Preservation};

@@ -1,15 +1,14 @@
 //! Code generation for the loops of a contraction.
 
-use super::loops::ElementStrategy;
-use super::plan::Plan;
 use super::writer::{Accumulators, BlockAccumulators, Done, Source, Writer};
 use crate::builder::{Binary, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
-use crate::kernels::body::KernelSpec;
 use crate::kernels::element::ElementCx;
 use crate::kernels::index::{self, Idx};
 use hlo_ir::ElementType;
 use hlo_ir::contraction::{Aggregation, Interval, Level, Nest};
+use hlo_kernel::KernelSpec;
+use hlo_kernel::contraction::{ContractionPlan, ElementStrategy};
 use hlo_plan::Refusal;
 
 /// Number of values of a block, which are added up sequentially. A longer sum is the sum of its blocks.
@@ -24,7 +23,7 @@ const BLOCK_VALUES: i64 = 2048;
 /// The types violate the verifier's rules.
 pub fn emit<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &Plan<'_>,
+    plan: &ContractionPlan<'_>,
     spec: &KernelSpec,
     begin: V<'c>,
     end: V<'c>,
@@ -215,11 +214,11 @@ impl<'c> Writer<'_, '_, 'c> {
     fn unrolled(&self, nest: &Nest, variables: &mut Vec<V<'c>>) -> Done {
         // A sum starts from 0, which matters for -0. Other aggregations start with the first value.
         let is_sum = self.plan.contraction.aggregation == Aggregation::Sum;
-        let mut parts = is_sum.then(|| self.plan.neutral(self.b));
+        let mut parts = is_sum.then(|| self.neutral());
         let at = self.at(&self.loops.output, variables);
         self.unroll(nest, 0, variables, &mut parts)?;
         let Some(parts) = parts else { return Ok(()) };
-        self.store(at, self.plan.finished(self.b, &parts)?);
+        self.store(at, self.finished(&parts)?);
         Ok(())
     }
 
@@ -233,9 +232,9 @@ impl<'c> Writer<'_, '_, 'c> {
     ) -> Done {
         let Some(&variable) = self.loops.inner.get(depth) else {
             let value = self.value(&self.positions(variables), None)?;
-            let value = self.plan.aggregated_parts(self.b, value);
+            let value = self.aggregated_parts(value);
             *parts = Some(match parts {
-                Some(before) => self.plan.aggregated(self.b, before, &value, FastMath::None)?,
+                Some(before) => self.aggregated(before, &value, FastMath::None)?,
                 None => value,
             });
             return Ok(());
@@ -263,7 +262,7 @@ impl<'c> Writer<'_, '_, 'c> {
         let store_all = || {
             let step = self.step(&self.loops.output, strip.nest);
             self.lanes(strip, step.abs() == 1, |lane| {
-                let value = self.plan.finished(b, &self.parts_at(values, lane))?;
+                let value = self.finished(&self.parts_at(values, lane))?;
                 self.store(b.addi(at, b.muli(lane, b.index(step))), value);
                 Ok(())
             })
@@ -340,12 +339,12 @@ impl<'c> Writer<'_, '_, 'c> {
         };
         self.lanes(strip, true, |lane| {
             let value = self.value(&positions, several.then_some(lane))?;
-            self.aggregate(to, lane, &self.plan.aggregated_parts(self.b, value), fast)
+            self.aggregate(to, lane, &self.aggregated_parts(value), fast)
         })
     }
 
     fn aggregate(&self, to: &[V<'c>], lane: V<'c>, value: &[Elem<'c>], fast: FastMath) -> Done {
-        let next = self.plan.aggregated(self.b, &self.parts_at(to, lane), value, fast)?;
+        let next = self.aggregated(&self.parts_at(to, lane), value, fast)?;
         self.set(to, lane, next);
         Ok(())
     }
@@ -353,7 +352,7 @@ impl<'c> Writer<'_, '_, 'c> {
     /// Sets accumulators to the neutral element.
     fn fill(&self, strip: &Strip<'_, 'c>, values: &[V<'c>]) -> Done {
         self.lanes(strip, true, |lane| {
-            self.set(values, lane, self.plan.neutral(self.b));
+            self.set(values, lane, self.neutral());
             Ok(())
         })
     }

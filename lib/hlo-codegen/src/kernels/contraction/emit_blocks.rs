@@ -1,10 +1,10 @@
 //! Code generation for the blocks of a contraction.
 
-use super::loops::Blocks;
 use super::writer::{BlockAccumulators, Done, Writer};
 use crate::builder::{Binary, FastMath, V};
 use crate::elem::{self, Elem};
 use hlo_ir::ElementType;
+use hlo_kernel::contraction::Blocks;
 
 impl<'c> Writer<'_, '_, 'c> {
     /// Emits a block: aggregates and stores its values.
@@ -20,22 +20,22 @@ impl<'c> Writer<'_, '_, 'c> {
             }
         };
         b.for_loop(b.index(0), count, 1, |element| {
-            self.set(values, element, self.plan.neutral(b));
+            self.set(values, element, self.neutral());
             flag(element, false);
             Ok::<_, hlo_plan::Refusal>(())
         })?;
         self.emit_inner_loops(0, variables, &|variables| {
             let element = self.at(&blocks.element, variables);
-            let value = self.plan.aggregated_parts(b, self.value(&self.positions(variables), None)?);
+            let value = self.aggregated_parts(self.value(&self.positions(variables), None)?);
             let before = self.parts_at(values, element);
-            self.set(values, element, self.plan.aggregated(b, &before, &value, FastMath::None)?);
+            self.set(values, element, self.aggregated(&before, &value, FastMath::None)?);
             flag(element, true);
             Ok(())
         })?;
         let first = self.at(&blocks.first, variables);
         b.for_loop(b.index(0), count, 1, |element| {
             let store = || {
-                let value = self.plan.finished(b, &self.parts_at(values, element))?;
+                let value = self.finished(&self.parts_at(values, element))?;
                 self.store(b.index_add(first, element), value);
                 Ok(())
             };

@@ -1,9 +1,8 @@
 //! The values of a contraction: combines the operands' elements, and aggregates the combined values.
 
-use super::plan::Plan;
-use crate::builder::{Builder, FastMath, IntPredicate, V};
+use super::writer::Writer;
+use crate::builder::{FastMath, IntPredicate, V};
 use crate::elem::{self, Elem};
-use crate::kernels::scalar;
 use crate::math::I;
 use crate::ops::elementwise;
 use crate::ops::reducer::emit_reducer_op;
@@ -16,27 +15,17 @@ use melior::ir::ValueLike;
 const EQUAL: CompareAttrs =
     CompareAttrs { direction: ComparisonDirection::Eq, comparison_type: ComparisonType::Default };
 
-impl Plan<'_> {
-    /// Returns the type that values are combined and aggregated in: `f32` for narrow floats.
-    pub fn work_type(&self) -> ElementType {
-        scalar::accumulator_type(self.element_type)
-    }
-
-    /// Returns whether the aggregation is a sum of floating-point numbers. Long sums of this kind are
-    /// computed in blocks.
-    pub fn is_float_sum(&self) -> bool {
-        let ty = self.work_type();
-        self.contraction.aggregation == Aggregation::Sum && (ty.is_float() || ty.is_complex())
-    }
-
+impl<'c> Writer<'_, '_, 'c> {
     /// Emits the combination of one element of each operand.
-    pub fn combined<'c>(&self, b: &Builder<'c>, elements: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
-        let ty = self.work_type();
+    pub(super) fn combined(&self, elements: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
+        let b = self.b;
+        let ty = self.plan.work_type();
         let equal = || {
-            let operands: Vec<_> = elements.iter().copied().zip(self.types.iter().copied()).take(2).collect();
+            let operands: Vec<_> =
+                elements.iter().copied().zip(self.plan.types.iter().copied()).take(2).collect();
             elementwise::emit(b, E::Compare(&EQUAL), ElementType::Pred, &operands)
         };
-        Ok(match (self.contraction.combination, elements) {
+        Ok(match (self.plan.contraction.combination, elements) {
             (Combination::Single, &[x]) => x,
             (Combination::Multiply, &[x, y]) => elementwise::emit(b, E::Multiply, ty, &[(x, ty), (y, ty)])?,
             (Combination::Add, &[x, y]) => elementwise::emit(b, E::Add, ty, &[(x, ty), (y, ty)])?,
@@ -51,40 +40,20 @@ impl Plan<'_> {
         })
     }
 
-    /// Returns the types of the numbers that an element's values are aggregated in.
-    pub fn parts(&self) -> Vec<ElementType> {
-        let ty = self.work_type();
-        if !self.is_float_extremum() {
-            return vec![ty];
-        }
-        let (signed, unsigned) = match ty {
-            ElementType::F64 => (ElementType::S64, ElementType::U64),
-            _ => (ElementType::S32, ElementType::U32),
-        };
-        vec![signed, unsigned, unsigned]
-    }
-
-    /// Returns whether the aggregation is the maximum or minimum of floating-point numbers. `maximum` takes
-    /// several instructions because of NaNs and zeros. Three extrema of the numbers' bits as integers take
-    /// one instruction each and determine the result: see [`Plan::finished`].
-    fn is_float_extremum(&self) -> bool {
-        let is_extremum = matches!(self.contraction.aggregation, Aggregation::Max | Aggregation::Min);
-        is_extremum && self.work_type().is_float()
-    }
-
     /// Returns the neutral element of the aggregation. It may change the sign of a zero, because sums start
     /// from +0.
-    pub fn neutral<'c>(&self, b: &Builder<'c>) -> Vec<Elem<'c>> {
-        let ty = self.work_type();
-        if self.is_float_extremum() {
-            let [signed, unsigned] = [self.parts()[0], self.parts()[1]];
+    pub(super) fn neutral(&self) -> Vec<Elem<'c>> {
+        let b = self.b;
+        let ty = self.plan.work_type();
+        if self.plan.is_float_extremum() {
+            let [signed, unsigned] = [self.plan.parts()[0], self.plan.parts()[1]];
             return vec![
                 elem::constant(b, signed, &lowest_value(signed)),
                 elem::constant(b, unsigned, &greatest(unsigned)),
                 elem::constant(b, unsigned, &lowest_value(unsigned)),
             ];
         }
-        let bytes = match self.contraction.aggregation {
+        let bytes = match self.plan.contraction.aggregation {
             Aggregation::Sum | Aggregation::Assign => Vec::new(),
             Aggregation::Product => one(ty.real_type()),
             Aggregation::Max => lowest_value(ty),
@@ -94,32 +63,33 @@ impl Plan<'_> {
     }
 
     /// Converts a value to the parts that are aggregated.
-    pub fn aggregated_parts<'c>(&self, b: &Builder<'c>, value: Elem<'c>) -> Vec<Elem<'c>> {
+    pub(super) fn aggregated_parts(&self, value: Elem<'c>) -> Vec<Elem<'c>> {
+        let b = self.b;
         match value {
-            Elem::One(v) if self.is_float_extremum() => {
-                vec![Elem::One(elem::to_bits(b, self.work_type(), v).v); 3]
+            Elem::One(v) if self.plan.is_float_extremum() => {
+                vec![Elem::One(elem::to_bits(b, self.plan.work_type(), v).v); 3]
             }
             value => vec![value],
         }
     }
 
     /// Aggregates two values. `fast` permits any order.
-    pub fn aggregated<'c>(
+    pub(super) fn aggregated(
         &self,
-        b: &Builder<'c>,
         before: &[Elem<'c>],
         value: &[Elem<'c>],
         fast: FastMath,
     ) -> Result<Vec<Elem<'c>>, Refusal> {
-        let op = match self.contraction.aggregation {
+        let b = self.b;
+        let op = match self.plan.contraction.aggregation {
             Aggregation::Sum => E::Add,
             Aggregation::Product => E::Multiply,
             Aggregation::Max => E::Maximum,
             Aggregation::Min => E::Minimum,
             Aggregation::Assign => return Ok(value.to_vec()),
         };
-        let ops = if self.is_float_extremum() { [E::Maximum, E::Minimum, E::Maximum] } else { [op; 3] };
-        let parts = self.parts();
+        let ops = if self.plan.is_float_extremum() { [E::Maximum, E::Minimum, E::Maximum] } else { [op; 3] };
+        let parts = self.plan.parts();
         let pairs = before.iter().zip(value).zip(parts.iter().zip(ops));
         pairs.map(|((&x, &y), (&ty, op))| Ok(emit_reducer_op(b, op, ty, x, y, fast)?)).collect()
     }
@@ -129,19 +99,20 @@ impl Plan<'_> {
     /// For extrema of floats the parts are the maximum of their bits as signed integers, and the minimum and
     /// the maximum as unsigned integers. Numbers without a sign bit have the same order as their bits, and
     /// numbers with a sign bit the opposite order. NaNs are beyond the infinities.
-    pub fn finished<'c>(&self, b: &Builder<'c>, parts: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
+    pub(super) fn finished(&self, parts: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
+        let b = self.b;
         let (true, &[Elem::One(signed), Elem::One(least), Elem::One(greatest)]) =
-            (self.is_float_extremum(), parts)
+            (self.plan.is_float_extremum(), parts)
         else {
             return parts.first().copied().ok_or_else(|| "a contraction without a value".into());
         };
-        let (ty, integer) = (self.work_type(), signed.r#type());
+        let (ty, integer) = (self.plan.work_type(), signed.r#type());
         let (infinity, sign) = match ty {
             ElementType::F64 => (f64::INFINITY.to_bits() as i64, i64::MIN),
             _ => (i64::from(f32::INFINITY.to_bits()), 1 << 31),
         };
         let constant = |value: i64| b.const_int(integer, value);
-        let (number, nan) = match self.contraction.aggregation {
+        let (number, nan) = match self.plan.contraction.aggregation {
             // The maximum has no sign bit if any number has none. A NaN with a sign bit is never the maximum.
             Aggregation::Max => {
                 let any = b.cmpi(IntPredicate::Sge, signed, constant(0));

@@ -1,10 +1,9 @@
 //! The state of code generation for a contraction, and the code of its parts: values, positions, bounds.
 
-use super::loops::Loops;
-use super::plan::Plan;
 use crate::builder::{Binary, Builder, V};
 use crate::elem::{self, Elem};
 use hlo_ir::contraction::{Affine, Interval, Nest, Quotient};
+use hlo_kernel::contraction::{ContractionPlan, Loops};
 use hlo_plan::Refusal;
 
 /// The source of an operand's elements.
@@ -17,7 +16,7 @@ pub(super) enum Source<'c> {
 /// Stack memory for aggregation. LLVM keeps it in registers if there is one element, or if a strip is one
 /// vector.
 pub(super) struct Accumulators<'c> {
-    /// One array for each of [`Plan::parts`].
+    /// One array for each of [`ContractionPlan::parts`].
     pub(super) values: Vec<V<'c>>,
     /// The accumulators of a block of a long sum.
     pub(super) block: Option<V<'c>>,
@@ -35,7 +34,7 @@ pub(super) struct BlockAccumulators<'c> {
 /// Writes the code of a contraction.
 pub(super) struct Writer<'p, 'a, 'c> {
     pub(super) b: &'p Builder<'c>,
-    pub(super) plan: &'p Plan<'a>,
+    pub(super) plan: &'p ContractionPlan<'a>,
     pub(super) loops: &'p Loops,
     pub(super) sources: Vec<Source<'c>>,
     pub(super) result: V<'c>,
@@ -82,7 +81,7 @@ impl<'c> Writer<'_, '_, 'c> {
                 }
             });
         }
-        self.plan.combined(b, &elements)
+        self.combined(&elements)
     }
 
     /// Rounds and stores an element of the result.

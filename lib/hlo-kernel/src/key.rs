@@ -1,6 +1,6 @@
 //! Keys of kernels. Kernels with equal keys have the same code.
 
-use super::body::{Body, KernelSpec, Source};
+use crate::{Body, KernelSpec, Source};
 use hlo_ir::attr::ComputationNames;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;

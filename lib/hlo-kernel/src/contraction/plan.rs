@@ -2,16 +2,17 @@
 
 use super::blocks::in_blocks;
 use super::loops::{Loops, MAX_LANES, Memory, Search};
-use crate::kernels::body::array;
-use hlo_ir::contraction::{Contraction, Strip};
+use crate::accumulator_type;
+use hlo_ir::contraction::{Aggregation, Contraction, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
-use hlo_plan::Refusal;
+use hlo_plan::{Refusal, array};
 
 /// Maximum size of the accumulators of a strip in bytes: a few vectors.
 const STRIP_BYTES: usize = 256;
 
 /// The planned loops of a contraction.
-pub struct Plan<'a> {
+#[derive(Clone, Debug)]
+pub struct ContractionPlan<'a> {
     /// The instruction's attribute.
     pub contraction: &'a Contraction,
     /// The element types of the operands that elements are read from.
@@ -28,7 +29,7 @@ pub struct Plan<'a> {
     pub work: i64,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ContractionPlan<'a> {
     /// Plans the loops of an instruction.
     ///
     /// # Errors
@@ -80,6 +81,42 @@ impl<'a> Plan<'a> {
             plan.work = loops.nest.most_points().min(i64::MAX as u64) as i64;
         }
         Ok(plan)
+    }
+}
+
+/// The values that are aggregated.
+impl ContractionPlan<'_> {
+    /// Returns the type that values are combined and aggregated in: `f32` for narrow floats.
+    pub fn work_type(&self) -> ElementType {
+        accumulator_type(self.element_type)
+    }
+
+    /// Returns whether the aggregation is a sum of floating-point numbers. Long sums of this kind are
+    /// computed in blocks.
+    pub fn is_float_sum(&self) -> bool {
+        let ty = self.work_type();
+        self.contraction.aggregation == Aggregation::Sum && (ty.is_float() || ty.is_complex())
+    }
+
+    /// Returns the types of the numbers that an element's values are aggregated in.
+    pub fn parts(&self) -> Vec<ElementType> {
+        let ty = self.work_type();
+        if !self.is_float_extremum() {
+            return vec![ty];
+        }
+        let (signed, unsigned) = match ty {
+            ElementType::F64 => (ElementType::S64, ElementType::U64),
+            _ => (ElementType::S32, ElementType::U32),
+        };
+        vec![signed, unsigned, unsigned]
+    }
+
+    /// Returns whether the aggregation is the maximum or minimum of floating-point numbers. `maximum` takes
+    /// several instructions because of NaNs and zeros. Three extrema of the numbers' bits as integers take
+    /// one instruction each and determine the result.
+    pub fn is_float_extremum(&self) -> bool {
+        let is_extremum = matches!(self.contraction.aggregation, Aggregation::Max | Aggregation::Min);
+        is_extremum && self.work_type().is_float()
     }
 }
 

@@ -15,6 +15,7 @@ const MIN_LANES: i64 = 4;
 const MAX_RESIDUES: i64 = 16;
 
 /// Loops and their positions in memory.
+#[derive(Clone, Debug)]
 pub struct Loops {
     /// The loop nest.
     pub nest: Nest,
@@ -44,6 +45,7 @@ pub enum ElementStrategy {
 }
 
 /// A loop whose steps are iterations of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// Number of values of its variable per step.
     pub step: i64,
@@ -52,17 +54,18 @@ pub struct Shared {
 }
 
 /// The blocks of a contraction. The loop over blocks is the last outer loop.
+#[derive(Clone, Debug)]
 pub struct Blocks {
     /// Number of elements of a block.
     pub size: i64,
     /// Number of elements along the dimension that is split into blocks.
-    pub(super) length: i64,
+    pub length: i64,
     /// The number of the block, as a function of the loop variables.
-    pub(super) number: Affine,
+    pub number: Affine,
     /// The number of an element in its block.
-    pub(super) element: Affine,
+    pub element: Affine,
     /// The position of the block's first element in memory.
-    pub(super) first: Affine,
+    pub first: Affine,
 }
 
 /// The distance of neighbours in memory along each dimension, in elements.
@@ -86,7 +89,7 @@ fn position(access: &[Affine], strides: &[i64]) -> Affine {
 impl Loops {
     /// Returns the number of the innermost variable of the result, along which elements are computed one by
     /// one or in strips. Returns `None` for blocks, because all outer loops enclose them.
-    pub(super) fn innermost(&self) -> Option<usize> {
+    pub fn innermost(&self) -> Option<usize> {
         self.nest.outer().checked_sub(1).filter(|_| self.blocks.is_none())
     }
 

@@ -1,13 +1,12 @@
 //! The contents of a kernel: the instructions of a fusion, or one unfused instruction, and the sources of
 //! their inputs.
 
-use hlo_ir::{InstrId, Module, Op, Shape};
-use hlo_plan::Refusal;
-pub use hlo_plan::array;
-use hlo_plan::stored_constants;
+use crate::Reduction;
+use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
+use hlo_plan::{BufferRef, KernelCall, Refusal, array, stored_constants};
 use std::collections::{HashMap, HashSet};
 
-/// A kernel to be emitted: an instruction and its buffers. Leaves of tuples are flattened.
+/// A kernel to be planned: an instruction and its buffers. Leaves of tuples are flattened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSpec {
     /// The instruction: a fusion or any operation that the kernels cover.
@@ -20,6 +19,24 @@ pub struct KernelSpec {
     pub result_slots: Vec<usize>,
     /// The number of buffers.
     pub slots: usize,
+}
+
+impl KernelSpec {
+    /// Returns the description of a call, and the buffer of each slot. Equal buffers share a slot.
+    pub fn of(call: &KernelCall<BufferRef>) -> (Self, Vec<BufferRef>) {
+        let mut buffers: Vec<BufferRef> = Vec::new();
+        let mut known: HashMap<BufferRef, usize> = HashMap::new();
+        let mut slot = |b: BufferRef| {
+            *known.entry(b).or_insert_with(|| {
+                buffers.push(b);
+                buffers.len() - 1
+            })
+        };
+        let operand_slots = call.operands.iter().map(|o| o.map(&mut slot)).collect();
+        let result_slots = call.results.iter().map(|&r| slot(r)).collect();
+        let instruction = call.instruction;
+        (Self { instruction, operand_slots, result_slots, slots: buffers.len() }, buffers)
+    }
 }
 
 /// The source of an instruction's value.
@@ -59,6 +76,7 @@ fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root
 }
 
 /// The instructions of a kernel.
+#[derive(Clone, Debug)]
 pub struct Body<'a> {
     /// The module.
     pub module: &'a Module,
@@ -68,6 +86,8 @@ pub struct Body<'a> {
     pub roots: Vec<Root>,
     /// The instructions that the kernel computes, operands first.
     pub computed: Vec<InstrId>,
+    /// The reductions among them.
+    reductions: HashMap<InstrId, Reduction<'a>>,
 }
 
 impl<'a> Body<'a> {
@@ -87,7 +107,7 @@ impl<'a> Body<'a> {
                 leaf += module[o].shape.leaf_count();
             }
             let roots = roots(module, &[id], spec)?;
-            return Ok(Self { module, sources, roots, computed: vec![id] });
+            return Self::with_reductions(module, sources, roots, vec![id]);
         };
         let mut first_leaf = Vec::new();
         let mut leaf = 0;
@@ -130,7 +150,39 @@ impl<'a> Body<'a> {
             Op::Tuple => roots(module, &module[root].operands, spec)?,
             _ => roots(module, &[root], spec)?,
         };
-        Ok(Self { module, sources, roots, computed })
+        Self::with_reductions(module, sources, roots, computed)
+    }
+
+    fn with_reductions(
+        module: &'a Module,
+        sources: HashMap<InstrId, Source>,
+        roots: Vec<Root>,
+        computed: Vec<InstrId>,
+    ) -> Result<Self, Refusal> {
+        let mut reductions = HashMap::new();
+        for &id in &computed {
+            if let Some(reduction) = Reduction::of(module, id)? {
+                reductions.insert(id, reduction);
+            }
+        }
+        Ok(Self { module, sources, roots, computed, reductions })
+    }
+
+    /// Returns the description of a `reduce` that the kernel computes.
+    ///
+    /// # Errors
+    /// The kernel does not compute the instruction, or it is not a `reduce`.
+    pub fn reduction(&self, id: InstrId) -> Result<&Reduction<'a>, Refusal> {
+        self.reductions.get(&id).ok_or_else(|| format!("`{}` is not a reduce", self.module[id].name).into())
+    }
+
+    /// Returns the shape of a result.
+    ///
+    /// # Errors
+    /// The result is not an array.
+    pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, Refusal> {
+        let leaves = self.module[root.id].shape.leaves();
+        leaves.get(root.leaf).and_then(|s| s.as_array()).ok_or_else(|| "a result that is not an array".into())
     }
 
     /// Returns the buffer that an instruction's value is read from, or `None` if the kernel computes it.
@@ -159,25 +211,15 @@ impl<'a> Body<'a> {
 
     /// Splits the kernel into kernels whose results have the same dimensions.
     pub fn by_dimensions(&self) -> Vec<Body<'a>> {
+        let dims = |root: &Root| self.root_shape(root).ok().map(|a| &a.dims);
         let mut out: Vec<Body<'a>> = Vec::new();
         for root in &self.roots {
-            match out.iter_mut().find(|b| b.root_dims(&b.roots[0]) == self.root_dims(root)) {
+            match out.iter_mut().find(|b| dims(&b.roots[0]) == dims(root)) {
                 Some(body) => body.roots.push(*root),
-                None => out.push(Body {
-                    module: self.module,
-                    sources: self.sources.clone(),
-                    roots: vec![*root],
-                    computed: self.computed.clone(),
-                }),
+                None => out.push(Body { roots: vec![*root], ..self.clone() }),
             }
         }
         out
-    }
-
-    /// Returns the dimensions of a result, or `None` if it is not an array.
-    fn root_dims(&self, root: &Root) -> Option<&'a hlo_ir::Dims> {
-        let leaves = self.module[root.id].shape.leaves();
-        leaves.get(root.leaf).and_then(|s| s.as_array()).map(|a| &a.dims)
     }
 
     /// Returns whether all instructions that are not scalars are elementwise and have the dimensions and

@@ -1,0 +1,51 @@
+//! Kernels as data: the loop nests that compute fusions and single instructions.
+//!
+//! A [`Kernel`] says what code generation has to emit: the loops, the elements that each operand is read at,
+//! the way in which values are accumulated, the values that are kept on the stack, and the results. It is
+//! made without LLVM, from shapes and instructions only, so that it can be printed ([`Kernel::describe`],
+//! `hlo-run --emit=kernels`) and tested. `hlo-codegen` emits it in one walk.
+//!
+//! A kernel has one of these strategies. [`Kernel::new`] selects the first that is suitable:
+//!
+//! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is
+//!   written;
+//! - *scatter*: the root is a scatter into buffers that the results share;
+//! - *select-and-scatter*: windows that each update one element of the result ([`select_scatter`]);
+//! - *contraction*: the loop nest of a `contraction` ([`contraction`]);
+//! - *cumulative*: windows that extend to the first or the last element of a dimension ([`cumulative`]);
+//! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other ([`rows`]);
+//! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`columns`]);
+//! - *loops*: all others, as a loop nest over the result's elements ([`loops`]);
+//! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
+
+mod blocks;
+mod body;
+pub mod columns;
+mod combine;
+pub mod contraction;
+mod cost;
+pub mod cumulative;
+mod describe;
+
+mod kernel;
+mod key;
+mod loop_splitting;
+pub mod loops;
+
+mod reads;
+mod reduction;
+mod reshape;
+pub mod rows;
+pub mod select_scatter;
+mod table;
+mod tiling;
+mod walk;
+
+pub use blocks::{Blocks, Extent};
+pub use body::{Body, KernelSpec, Root, Source};
+pub use combine::{Combine, Extremum, accumulator_type, single_binary_op, summed_type};
+pub use cost::cost_per_element;
+pub use kernel::{Kernel, Strategy};
+pub use reads::{Place, Read, Variable, reads};
+pub use reduction::Reduction;
+pub use table::{KernelCode, KernelFunction, KernelTable, KernelUse};

@@ -1,0 +1,133 @@
+//! The elements of its buffers that a kernel reads.
+
+use crate::Body;
+use crate::reshape;
+use crate::walk::{Walk, walk};
+use hlo_ir::access::{Access, Along, Axis};
+use hlo_ir::{InstrId, Op};
+use hlo_plan::array;
+use std::fmt;
+
+/// Maximum number of reads that are listed.
+const MAX_READS: usize = 1000;
+
+/// Elements of a buffer that a kernel reads for an element of its results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The number of the buffer.
+    pub slot: usize,
+    /// The operand whose elements the buffer contains.
+    pub operand: InstrId,
+    /// The index of the elements.
+    pub index: Vec<Place>,
+}
+
+/// An index in one dimension of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// `stride · variable + offset`.
+    Along {
+        /// The loop variable.
+        variable: Variable,
+        /// The factor of the variable.
+        stride: i64,
+        /// The number that is added.
+        offset: i64,
+    },
+    /// An index that the kernel computes in another way, such as the start of a slice, a quotient, or all
+    /// indices of a window.
+    Computed,
+}
+
+/// A loop variable of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variable {
+    /// The index in a dimension of the results.
+    Result(usize),
+    /// The index in the loop with this number over operands of an instruction: a reduced dimension, or a
+    /// contracting one.
+    Reduced(InstrId, usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place::Along { variable, stride, offset } = *self else { return f.write_str("?") };
+        if stride != 1 {
+            write!(f, "{stride}*")?;
+        }
+        match variable {
+            Variable::Result(d) => write!(f, "i{d}")?,
+            Variable::Reduced(_, n) => write!(f, "r{n}")?,
+        }
+        match offset {
+            0 => Ok(()),
+            n if n < 0 => write!(f, " - {}", n.unsigned_abs()),
+            n => write!(f, " + {n}"),
+        }
+    }
+}
+
+/// Returns the elements that a kernel reads, in the order of the first instruction that needs them, each once.
+/// Returns `None` if there are too many.
+pub fn reads(body: &Body<'_>) -> Option<Vec<Read>> {
+    let mut search = Search { reads: Vec::new() };
+    let result = |d| Place::Along { variable: Variable::Result(d), stride: 1, offset: 0 };
+    walk(body, &mut search, result)?;
+    (search.reads.len() <= MAX_READS).then_some(search.reads)
+}
+
+struct Search {
+    reads: Vec<Read>,
+}
+
+impl Walk for Search {
+    type Place = Place;
+
+    fn visit(&mut self, body: &Body<'_>, id: InstrId, index: &[Place]) -> bool {
+        if let Some(slot) = body.slot(id) {
+            self.reads.push(Read { slot, operand: id, index: index.to_vec() });
+        }
+        true
+    }
+
+    fn operand(
+        &mut self,
+        body: &Body<'_>,
+        id: InstrId,
+        number: usize,
+        access: &Access,
+        index: &[Place],
+    ) -> Option<Vec<Place>> {
+        let module = body.module;
+        let operand = module[id].operands[number];
+        let Ok(from) = array(module, operand) else {
+            // A tuple's element has the index of the tuple's arrays.
+            return matches!(module[id].op, Op::GetTupleElement(_)).then(|| index.to_vec());
+        };
+        let unknown = || vec![Place::Computed; from.rank()];
+        Some(match access {
+            Access::Axes(axes) => axes.iter().map(|axis| along(id, axis, index)).collect(),
+            Access::SamePosition => array(module, id)
+                .ok()
+                .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::Computed))
+                .unwrap_or_else(unknown),
+            Access::Any => unknown(),
+        })
+    }
+}
+
+/// Returns the index in a dimension of an operand, given the index of the instruction's result.
+fn along(id: InstrId, axis: &Axis, index: &[Place]) -> Place {
+    match *axis {
+        Axis::Along(Along { dim, stride, offset, step: 1 }) => match index.get(dim) {
+            Some(&Place::Along { variable, stride: inner, offset: before }) => Place::Along {
+                variable,
+                stride: inner.saturating_mul(stride),
+                offset: before.saturating_mul(stride).saturating_add(offset),
+            },
+            _ => Place::Computed,
+        },
+        Axis::All(number) => Place::Along { variable: Variable::Reduced(id, number), stride: 1, offset: 0 },
+        _ => Place::Computed,
+    }
+}
