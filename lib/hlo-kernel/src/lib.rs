@@ -17,6 +17,27 @@
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile ([`columns`]);
 //! - *loops*: all others, as a loop nest over the result's elements ([`loops`]);
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
+//!
+//! # Example
+//! ```
+//! use hlo_ir::verify::Verified;
+//! use hlo_kernel::{KernelTable, Strategy};
+//!
+//! let module = hlo_parser::parse_module("HloModule m
+//! add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+//! ENTRY main {
+//!   p = f32[100,32] parameter(0)
+//!   zero = f32[] constant(0)
+//!   ROOT sums = f32[32] reduce(p, zero), dimensions={0}, to_apply=add
+//! }").expect("a module");
+//! let module = Verified::new(module).expect("a valid module");
+//! let plan = hlo_plan::plan(module.as_ref(), 1 << 20).expect("a plan");
+//! let kernels = KernelTable::new(&module, &plan).expect("kernels");
+//! let [function] = kernels.functions() else { panic!("one kernel") };
+//! // The sum of each column, for all columns at a time. Blocks of rows are added up first.
+//! let Strategy::Columns(columns) = &function.kernel.strategy else { panic!("columns") };
+//! assert_eq!((columns.tile, columns.blocks.steps()), (32, vec![64]));
+//! ```
 
 mod blocks;
 mod body;
