@@ -17,7 +17,7 @@ fn hlo(module: &Module) -> Vec<u8> {
 fn kernels(module: &Module, source: &Source) -> Result<Vec<u8>, Failure> {
     let described = Verified::new(module).and_then(|module| {
         let plan = hlo_plan::plan(module, u64::MAX)?;
-        Ok(KernelTable::new(module.get(), &plan)?.describe())
+        Ok(KernelTable::new(module, &plan)?.describe())
     });
     described.map(String::into_bytes).map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }

@@ -46,7 +46,7 @@ pub struct CompileOptions {
     /// The seed of the random numbers. Together with the instruction that draws them, it determines their
     /// values (see [`hlo_ir::streams`]).
     pub seed: u64,
-    /// Whether LLVM optimises. Without optimisation, compilation takes a fraction of the time and the program
+    /// Whether LLVM optimizes. Without optimization, compilation takes a fraction of the time and the program
     /// runs several times slower.
     pub optimize: bool,
     /// The file that the module was read from, for debug information. If present, debuggers (`gdb`) and
@@ -269,7 +269,7 @@ pub(crate) fn plan_module(
     } else {
         hlo_plan::plan(module, memory_limit)?
     };
-    let kernels = KernelTable::new(module.get(), &plan)?;
+    let kernels = KernelTable::new(module, &plan)?;
     Ok((plan, kernels))
 }
 
@@ -278,7 +278,7 @@ pub(crate) fn plan_module(
 pub(crate) enum Host {
     /// A module with all kernels.
     WithKernels,
-    /// A separate module. Long programs are straight-line code that does not profit from loop optimisations.
+    /// A separate module. Long programs are straight-line code that does not profit from loop optimizations.
     Alone,
 }
 

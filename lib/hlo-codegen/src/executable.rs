@@ -31,7 +31,7 @@ pub struct Timings {
     pub plan: Duration,
     /// Building and lowering MLIR, summed over threads.
     pub mlir: Duration,
-    /// LLVM's optimiser and code generator, summed over threads.
+    /// LLVM's optimizer and code generator, summed over threads.
     pub llvm: Duration,
     /// Wall-clock time from the plan to the object files.
     pub compile: Duration,
@@ -126,7 +126,7 @@ impl<'a> From<&'a [u8]> for Input<'a> {
     }
 }
 
-/// Memory of a given alignment, initialised to zero.
+/// Memory of a given alignment, initialized to zero.
 struct Block {
     address: *mut u8,
     layout: Layout,
@@ -148,7 +148,7 @@ impl Block {
 
     /// Returns the memory. An empty block has one byte.
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the block owns this number of bytes, which are initialised.
+        // SAFETY: the block owns this number of bytes, which are initialized.
         unsafe { std::slice::from_raw_parts_mut(self.address, self.layout.size()) }
     }
 

@@ -1,4 +1,4 @@
-//! Compilation of MLIR to machine code: lowering to the LLVM dialect, LLVM's optimiser and code generator,
+//! Compilation of MLIR to machine code: lowering to the LLVM dialect, LLVM's optimizer and code generator,
 //! and linking into this process.
 //!
 //! Each MLIR module is compiled in its own LLVM context, so that several modules compile at the same time.
@@ -143,14 +143,14 @@ pub enum FileType {
     Ir,
 }
 
-/// The optimisation level of LLVM.
+/// The optimization level of LLVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Full optimisation, with vectorised and unrolled loops: for kernels.
+    /// Full optimization, with vectorized and unrolled loops: for kernels.
     Full,
-    /// No loop optimisation: for straight-line calls, such as the host function.
+    /// No loop optimization: for straight-line calls, such as the host function.
     Low,
-    /// No optimisation. Compilation takes a fraction of the time, and the code is several times slower.
+    /// No optimization. Compilation takes a fraction of the time, and the code is several times slower.
     None,
 }
 
@@ -284,7 +284,7 @@ pub(crate) unsafe fn translate(
 }
 
 /// The passes of LLVM's O3 pipeline that kernels need: canonical loops, loop-invariant code motion and
-/// vectorisation.
+/// vectorization.
 ///
 /// Measured against `default<O3>`, this pipeline takes a third less time and produces equally fast code.
 /// Kernels have no calls to inline, no globals, and no loops except those that the code generator emits.

@@ -9,11 +9,11 @@ const FANOUT: i64 = 32;
 
 /// The division of nested loops, outermost first, into blocks. It starts with the first loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blocks {
+pub enum SumBlocks {
     /// The loops run in order, without blocks.
     Sequence,
     /// The first loop has a single index. The other loops are divided.
-    Inside(Box<Blocks>),
+    Inside(Box<SumBlocks>),
     /// The first loop runs over parts of `step` indices. Each part has a sum of its own.
     Parts {
         /// The maximum number of indices of a part.
@@ -21,7 +21,7 @@ pub enum Blocks {
         /// Whether each part has exactly this number of indices.
         exact: bool,
         /// The division of a part and of the other loops.
-        part: Box<Blocks>,
+        part: Box<SumBlocks>,
     },
 }
 
@@ -34,12 +34,13 @@ pub struct Extent {
     pub exact: bool,
 }
 
-impl Blocks {
-    /// Divides loops into blocks of at most `block` elements.
+impl SumBlocks {
+    /// Divides loops into blocks of at most `block` elements, at least 1.
     pub fn of(loops: &[Extent], block: i64) -> Self {
+        let block = block.max(1);
         match loops.split_first() {
             Some((outer, inner)) if elements(loops) > block => Self::of_part(*outer, inner, block),
-            _ => Blocks::Sequence,
+            _ => SumBlocks::Sequence,
         }
     }
 
@@ -52,32 +53,42 @@ impl Blocks {
     fn of_part(first: Extent, inner: &[Extent], block: i64) -> Self {
         let inside = elements(inner);
         if first.size.saturating_mul(inside) <= block {
-            return Blocks::Sequence;
+            return SumBlocks::Sequence;
         }
         if first.size == 1 {
-            return Blocks::Inside(Box::new(Self::of(inner, block)));
+            return SumBlocks::Inside(Box::new(Self::of(inner, block)));
         }
         let step = step_size(first.size, (block / inside).max(1));
         let exact = first.exact && first.size % step == 0;
         let part = Box::new(Self::of_part(Extent { size: step, exact }, inner, block));
-        Blocks::Parts { step, exact, part }
+        SumBlocks::Parts { step, exact, part }
     }
 
     /// Returns the maximum number of sums that are under way at the same time, besides the total.
     pub fn levels(&self) -> usize {
         match self {
-            Blocks::Sequence => 0,
-            Blocks::Inside(inner) => inner.levels(),
-            Blocks::Parts { part, .. } => 1 + part.levels(),
+            SumBlocks::Sequence => 0,
+            SumBlocks::Inside(inner) => inner.levels(),
+            SumBlocks::Parts { part, .. } => 1 + part.levels(),
         }
     }
 
-    /// Returns the sizes of the parts, the largest first.
-    pub fn steps(&self) -> Vec<i64> {
-        match self {
-            Blocks::Sequence => Vec::new(),
-            Blocks::Inside(inner) => inner.steps(),
-            Blocks::Parts { step, part, .. } => [vec![*step], part.steps()].concat(),
+    /// Returns the sizes of the parts of each loop that is divided, by the number of the loop. The largest parts come first.
+    pub fn steps(&self) -> Vec<(usize, Vec<i64>)> {
+        let mut steps: Vec<(usize, Vec<i64>)> = Vec::new();
+        let (mut blocks, mut number) = (self, 0);
+        loop {
+            match blocks {
+                SumBlocks::Sequence => return steps,
+                SumBlocks::Inside(inner) => (blocks, number) = (inner, number + 1),
+                SumBlocks::Parts { step, part, .. } => {
+                    match steps.last_mut().filter(|(last, _)| *last == number) {
+                        Some((_, sizes)) => sizes.push(*step),
+                        None => steps.push((number, vec![*step])),
+                    }
+                    blocks = part;
+                }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::Reduction;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 use hlo_plan::{BufferRef, KernelCall, Refusal, array, stored_constants};
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 /// A kernel to be planned: an instruction and its buffers. Leaves of tuples are flattened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct KernelSpec {
 
 impl KernelSpec {
     /// Returns the description of a call, and the buffer of each slot. Equal buffers share a slot.
-    pub fn of(call: &KernelCall<BufferRef>) -> (Self, Vec<BufferRef>) {
+    pub(crate) fn of(call: &KernelCall<BufferRef>) -> (Self, Vec<BufferRef>) {
         let mut buffers: Vec<BufferRef> = Vec::new();
         let mut known: HashMap<BufferRef, usize> = HashMap::new();
         let mut slot = |b: BufferRef| {
@@ -76,7 +77,7 @@ fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root
 }
 
 /// The instructions of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Body<'a> {
     /// The module.
     pub module: &'a Module,
@@ -86,13 +87,22 @@ pub struct Body<'a> {
     pub roots: Vec<Root>,
     /// The instructions that the kernel computes, operands first.
     pub computed: Vec<InstrId>,
-    /// The reductions among them.
-    reductions: HashMap<InstrId, Reduction<'a>>,
+}
+
+impl fmt::Debug for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module: _, sources, roots, computed } = self;
+        let mut body = f.debug_struct("Body");
+        body.field("sources", sources)
+            .field("roots", roots)
+            .field("computed", computed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Body<'a> {
     /// Creates the body of a kernel.
-    pub fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, Refusal> {
+    pub(crate) fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, Refusal> {
         let id = spec.instruction;
         let instr = &module[id];
         let mut sources = HashMap::new();
@@ -107,7 +117,7 @@ impl<'a> Body<'a> {
                 leaf += module[o].shape.leaf_count();
             }
             let roots = roots(module, &[id], spec)?;
-            return Self::with_reductions(module, sources, roots, vec![id]);
+            return Ok(Self { module, sources, roots, computed: vec![id] });
         };
         let mut first_leaf = Vec::new();
         let mut leaf = 0;
@@ -150,30 +160,15 @@ impl<'a> Body<'a> {
             Op::Tuple => roots(module, &module[root].operands, spec)?,
             _ => roots(module, &[root], spec)?,
         };
-        Self::with_reductions(module, sources, roots, computed)
+        Ok(Self { module, sources, roots, computed })
     }
 
-    fn with_reductions(
-        module: &'a Module,
-        sources: HashMap<InstrId, Source>,
-        roots: Vec<Root>,
-        computed: Vec<InstrId>,
-    ) -> Result<Self, Refusal> {
-        let mut reductions = HashMap::new();
-        for &id in &computed {
-            if let Some(reduction) = Reduction::of(module, id)? {
-                reductions.insert(id, reduction);
-            }
-        }
-        Ok(Self { module, sources, roots, computed, reductions })
-    }
-
-    /// Returns the description of a `reduce` that the kernel computes.
+    /// Returns the description of a `reduce`.
     ///
     /// # Errors
-    /// The kernel does not compute the instruction, or it is not a `reduce`.
-    pub fn reduction(&self, id: InstrId) -> Result<&Reduction<'a>, Refusal> {
-        self.reductions.get(&id).ok_or_else(|| format!("`{}` is not a reduce", self.module[id].name).into())
+    /// The instruction is not a `reduce` of arrays.
+    pub fn reduction(&self, id: InstrId) -> Result<Reduction<'a>, Refusal> {
+        Reduction::of(self.module, id)
     }
 
     /// Returns the shape of a result.
@@ -209,17 +204,24 @@ impl<'a> Body<'a> {
         self.computed.iter().copied().filter(|id| seen.contains(id)).collect()
     }
 
-    /// Splits the kernel into kernels whose results have the same dimensions.
-    pub fn by_dimensions(&self) -> Vec<Body<'a>> {
+    /// Returns the results in groups of the same dimensions.
+    pub(crate) fn roots_by_dimensions(&self) -> Vec<Vec<Root>> {
         let dims = |root: &Root| self.root_shape(root).ok().map(|a| &a.dims);
-        let mut out: Vec<Body<'a>> = Vec::new();
+        let mut groups: Vec<Vec<Root>> = Vec::new();
         for root in &self.roots {
-            match out.iter_mut().find(|b| dims(&b.roots[0]) == dims(root)) {
-                Some(body) => body.roots.push(*root),
-                None => out.push(Body { roots: vec![*root], ..self.clone() }),
+            match groups.iter_mut().find(|group| dims(&group[0]) == dims(root)) {
+                Some(group) => group.push(*root),
+                None => groups.push(vec![*root]),
             }
         }
-        out
+        groups
+    }
+
+    /// Returns the same kernel with only these results.
+    #[must_use]
+    pub fn with_roots(&self, roots: Vec<Root>) -> Self {
+        let Self { module, sources, computed, .. } = self;
+        Self { module, sources: sources.clone(), computed: computed.clone(), roots }
     }
 
     /// Returns whether all instructions that are not scalars are elementwise and have the dimensions and

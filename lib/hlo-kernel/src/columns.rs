@@ -1,11 +1,11 @@
 //! Column reductions: reductions that keep the fastest varying dimension, computed for a tile of columns at a
 //! time.
 //!
-//! Sums of many rows are computed in blocks, as in [`Blocks`]. Each level of blocks has an array of
+//! Sums of many rows are computed in blocks, as in [`SumBlocks`]. Each level of blocks has an array of
 //! accumulators.
 
-use crate::blocks::Blocks;
-use crate::{Body, Combine, accumulator_type, cost_per_element};
+use crate::blocks::SumBlocks;
+use crate::{Body, Combine, accumulator_type, cost};
 use hlo_ir::{ElementType, InstrId};
 use hlo_plan::array;
 
@@ -43,14 +43,14 @@ pub struct ColumnPlan {
     /// The type of the accumulators.
     pub accumulator: ElementType,
     /// The blocks of rows. Each level has an array of accumulators, with one for each column of a tile.
-    pub blocks: Blocks,
+    pub blocks: SumBlocks,
     /// Number of rows that are read together.
     pub together: i64,
 }
 
 /// Plans a reduction that keeps the fastest varying dimension of its operand. It is computed for a tile of
 /// columns at a time, so that memory is read in order. Returns `None` if the kernel is not of this kind.
-pub fn plan(body: &Body<'_>) -> Option<ColumnPlan> {
+pub(crate) fn plan(body: &Body<'_>) -> Option<ColumnPlan> {
     let [root] = body.roots[..] else { return None };
     let (module, root) = (body.module, root.id);
     let reduction = body.reduction(root).ok()?;
@@ -69,10 +69,10 @@ pub fn plan(body: &Body<'_>) -> Option<ColumnPlan> {
     let tile = tile_size(columns, others);
     let tiles = (columns + tile - 1) / tile;
     let blocks = match reduction.combine {
-        Combine::Sum(_) => Blocks::of_sizes(&reduction.sizes, BLOCK_ROWS),
-        Combine::Extremum(_) | Combine::Computation => Blocks::Sequence,
+        Combine::Sum(_) => SumBlocks::of_sizes(&reduction.sizes, BLOCK_ROWS),
+        Combine::Extremum(_) | Combine::Computation => SumBlocks::Sequence,
     };
-    let weight = cost_per_element(body);
+    let weight = cost::cost_per_element(body);
     let together = ROWS_PER_PASS.iter().find(|(work, _)| weight <= *work).map_or(1, |&(_, rows)| rows);
     let (accumulator, iterations) = (accumulator_type(reduction.carried()[0]), others * tiles);
     Some(ColumnPlan { root, outer, minor, tile, tiles, iterations, accumulator, blocks, together })
@@ -80,7 +80,7 @@ pub fn plan(body: &Body<'_>) -> Option<ColumnPlan> {
 
 /// Returns the number of columns of a tile, given the number of columns and the number of other independent
 /// parts.
-pub fn tile_size(columns: i64, others: i64) -> i64 {
+pub(crate) fn tile_size(columns: i64, others: i64) -> i64 {
     let wanted = columns / (TARGET_TILES / others.max(1)).max(1);
     (wanted / TILE_COLUMN_MULTIPLE * TILE_COLUMN_MULTIPLE)
         .clamp(MIN_TILE_COLUMNS, MAX_TILE_COLUMNS)

@@ -15,7 +15,7 @@ pub enum Combine {
 
 impl Combine {
     /// Returns the way in which a reduction of `operands` arrays with this computation combines values.
-    pub fn of(module: &Module, computation: ComputationId, operands: usize) -> Self {
+    pub(crate) fn of(module: &Module, computation: ComputationId, operands: usize) -> Self {
         if operands != 1 {
             return Combine::Computation;
         }

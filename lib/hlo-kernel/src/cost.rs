@@ -48,7 +48,7 @@ pub(crate) fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
                 most = most.max(contraction::ContractionPlan::new(module, id)?.work);
             }
             Op::SelectAndScatter(_) => {
-                most = most.max(select_scatter::WindowPlan::new(module, id)?.work());
+                most = most.max(select_scatter::SelectAndScatterPlan::new(module, id)?.work());
             }
             Op::ReduceWindow(a) => {
                 let is_cumulative = body.roots[0].id == id && cumulative::plan(body).is_some();
@@ -71,7 +71,7 @@ fn product(sizes: impl Iterator<Item = i64>) -> i64 {
 }
 
 /// Returns an approximate weight of the work per element, where a load or an addition counts 1.
-pub fn cost_per_element(body: &Body<'_>) -> i64 {
+pub(crate) fn cost_per_element(body: &Body<'_>) -> i64 {
     let weight = |&id: &InstrId| body.module[id].opcode().work().weight();
     body.computed.iter().map(weight).sum::<i64>().max(1)
 }

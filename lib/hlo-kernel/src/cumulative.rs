@@ -36,14 +36,14 @@ pub struct CumulativePlan {
     pub outer: Vec<usize>,
     /// The tiles of the fastest varying dimension, if it is not the dimension of the reduction. Each tile is
     /// a separate iteration.
-    pub minor: Option<Tiles>,
+    pub minor: Option<ColumnTiles>,
     /// The number of iterations.
     pub iterations: i64,
 }
 
 /// The tiles of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiles {
+pub struct ColumnTiles {
     /// The dimension.
     pub dimension: usize,
     /// The number of elements of a tile.
@@ -54,7 +54,7 @@ pub struct Tiles {
 
 /// Returns the plan of a kernel whose only results are those of a long cumulative reduction, or `None` for any
 /// other.
-pub fn plan(body: &Body<'_>) -> Option<CumulativePlan> {
+pub(crate) fn plan(body: &Body<'_>) -> Option<CumulativePlan> {
     let (module, id) = (body.module, body.roots.first()?.id);
     let Op::ReduceWindow(attrs) = &module[id].op else { return None };
     if body.roots.iter().any(|r| r.id != id) {
@@ -74,7 +74,7 @@ pub fn plan(body: &Body<'_>) -> Option<CumulativePlan> {
     let minor = fastest.map(|dimension| {
         let all = operand.dims[dimension];
         let size = columns::tile_size(all, others);
-        Tiles { dimension, size, count: (all + size - 1) / size }
+        ColumnTiles { dimension, size, count: (all + size - 1) / size }
     });
     let iterations = others * minor.map_or(1, |tiles| tiles.count);
     let is_sum = module[id].operands.len() == 2 && summed_type(module, attrs.to_apply).is_some();

@@ -1,17 +1,17 @@
 //! Kernels as text: `hlo-run --emit=kernels`.
 
-use crate::blocks::Blocks;
+use crate::blocks::SumBlocks;
 use crate::columns::ColumnPlan;
 use crate::contraction::{ContractionPlan, ElementStrategy, Shared};
 use crate::cumulative::CumulativePlan;
 use crate::loops::{LoopNest, Tiles};
 use crate::reads::{Read, reads};
 use crate::rows::RowPlan;
-use crate::select_scatter::WindowPlan;
-use crate::table::{KernelCode, KernelTable};
+use crate::select_scatter::SelectAndScatterPlan;
+use crate::table::{KernelCode, KernelTable, KernelUse};
 use crate::{Body, Combine, Kernel, Root, Strategy};
 use hlo_ir::{InstrId, Op};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Text of indented lines.
@@ -38,13 +38,14 @@ impl KernelTable<'_> {
     /// Returns the kernels of the program as text: those that are functions, with the number of their calls,
     /// and those in the host function.
     pub fn describe(&self) -> String {
+        let mut calls = vec![0; self.functions().len()];
+        self.uses().iter().filter_map(KernelUse::function).for_each(|number| calls[number] += 1);
         let mut out = String::new();
         let mut add = |title: String, kernel: &Kernel<'_>| {
             let gap = if out.is_empty() { "" } else { "\n" };
             let _ = write!(out, "{gap}{title}\n{}", kernel.describe());
         };
-        for (number, function) in self.functions().iter().enumerate() {
-            let calls = self.uses().iter().filter(|u| u.function() == Some(number)).count();
+        for (function, calls) in self.functions().iter().zip(calls) {
             let calls = if calls == 1 { "1 call".to_string() } else { format!("{calls} calls") };
             add(format!("{}: {}, {calls}", function.name, function.kernel.strategy.name()), &function.kernel);
         }
@@ -76,11 +77,12 @@ impl Strategy<'_> {
 }
 
 impl Kernel<'_> {
-    /// Returns the loops, what they compute and what they read as text, with two spaces before each line.
-    /// `i0` is the index in the first dimension of a result, `r0` that of the first reduced dimension, `b0` the
-    /// first buffer.
+    /// Returns the loops and what they compute as text, with two spaces before each line. `i0` is the index in the
+    /// first dimension of a result, `r0` the index of the first loop over operands, `b0` the first buffer. The
+    /// strategies loops, rows, columns and separate also list the elements that they read.
     pub fn describe(&self) -> String {
-        let mut out = Writer { kernel: self, out: Lines { depth: 1, ..Lines::default() } };
+        let out = Lines { depth: 1, ..Lines::default() };
+        let mut out = Writer { kernel: self, out, loops: operand_loops(&self.body) };
         match &self.strategy {
             Strategy::Update(root, nest) => out.update(*root, nest),
             Strategy::Scatter(root) => out.scatter(*root),
@@ -90,7 +92,9 @@ impl Kernel<'_> {
             Strategy::Rows(plan) => out.rows(plan),
             Strategy::Columns(plan) => out.columns(plan),
             Strategy::Loops(nest) => out.loops(&self.body, nest),
-            Strategy::Separate(nests) => nests.iter().for_each(|(body, nest)| out.loops(body, nest)),
+            Strategy::Separate(nests) => {
+                nests.iter().for_each(|(roots, nest)| out.loops(&self.body.with_roots(roots.clone()), nest));
+            }
         }
         out.out.text
     }
@@ -99,6 +103,24 @@ impl Kernel<'_> {
 struct Writer<'k, 'm> {
     kernel: &'k Kernel<'m>,
     out: Lines,
+    /// The names of the loops over operands.
+    loops: HashMap<(InstrId, usize), String>,
+}
+
+/// Names the loops of reductions over reduced dimensions, and of products over contracting ones.
+fn operand_loops(body: &Body<'_>) -> HashMap<(InstrId, usize), String> {
+    let mut names = HashMap::new();
+    for &id in &body.computed {
+        let loops = match &body.module[id].op {
+            Op::Reduce(a) => a.dimensions.len(),
+            Op::Dot(a) => a.lhs_contracting_dims.len(),
+            _ => 0,
+        };
+        for n in 0..loops {
+            names.insert((id, n), format!("r{}", names.len()));
+        }
+    }
+    names
 }
 
 /// Returns the variables of these dimensions of the results, and their ranges.
@@ -116,7 +138,7 @@ impl Writer<'_, '_> {
         &self.kernel.body.module[id].name
     }
 
-    /// Opens the loops over the iterations, and tells how threads share them.
+    /// Opens the loops over the iterations, and prints how threads share them.
     fn shared(&mut self, variables: &str) {
         let (all, grain) = (self.kernel.iterations, self.kernel.grain);
         let sharing = if grain < all {
@@ -167,31 +189,51 @@ impl Writer<'_, '_> {
         }
         for &id in body.computed.iter().filter(|id| needed.contains(id)) {
             self.reduction(id, None);
+            self.product(id);
         }
         body.roots.iter().for_each(|root| self.store(root, nest.flat));
         self.out.depth = depth;
         self.reads(body, nest.flat);
     }
 
-    /// Writes what a reduction accumulates. Does nothing for other instructions.
-    fn reduction(&mut self, id: InstrId, blocks: Option<&Blocks>) {
-        let kernel = self.kernel;
-        let Ok(reduction) = kernel.body.reduction(id) else { return };
-        let module = kernel.body.module;
+    /// Returns the loops over operands of an instruction with their ranges, and the number of each loop. Returns `once` if there
+    /// are none.
+    fn over(&self, id: InstrId, sizes: impl Iterator<Item = (usize, i64)>) -> String {
+        let name = |n: usize| self.loops.get(&(id, n)).map_or("?", String::as_str);
+        let loops: Vec<String> = sizes.map(|(n, size)| format!("{} in 0..{size}", name(n))).collect();
+        if loops.is_empty() { "once".to_string() } else { format!("over {}", loops.join(", ")) }
+    }
+
+    /// Writes what a reduction accumulates, in these blocks or in its own. Does nothing for other instructions.
+    fn reduction(&mut self, id: InstrId, blocks: Option<&SumBlocks>) {
+        let body = &self.kernel.body;
+        let Ok(reduction) = body.reduction(id) else { return };
         let number = |d: usize| reduction.attrs.dimensions.iter().position(|&r| r == d as i64).unwrap_or(0);
-        let loops = reduction.reduced.iter().zip(&reduction.sizes);
-        let loops: Vec<String> = loops.map(|(&d, size)| format!("r{} in 0..{size}", number(d))).collect();
+        let numbers: Vec<usize> = reduction.reduced.iter().map(|&d| number(d)).collect();
+        let over = self.over(id, numbers.iter().copied().zip(reduction.sizes.iter().copied()));
         let (what, how) = match reduction.combine {
             Combine::Sum(ty) => ("sum", format!(" in {ty}")),
             Combine::Extremum(e) if e.greatest => ("maximum", format!(" as {}", e.integers)),
             Combine::Extremum(e) => ("minimum", format!(" as {}", e.integers)),
-            Combine::Computation => (&*module[reduction.attrs.to_apply].name, String::new()),
+            Combine::Computation => (&*body.module[reduction.attrs.to_apply].name, String::new()),
         };
-        let steps = blocks.map(Blocks::steps).unwrap_or_default();
-        let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
-        let blocks =
-            if steps.is_empty() { String::new() } else { format!(", in blocks of {}", steps.join(" and ")) };
-        let line = format!("{} = {what}{how} over {}{blocks}", self.name(id), loops.join(", "));
+        let parts = |(level, sizes): (usize, Vec<i64>)| {
+            let name = numbers.get(level).and_then(|&n| self.loops.get(&(id, n))).map_or("?", String::as_str);
+            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            format!(", {name} in parts of {}", sizes.join(" and "))
+        };
+        let parts: String = blocks.unwrap_or(&reduction.blocks).steps().into_iter().map(parts).collect();
+        let line = format!("{} = {what}{how} {over}{parts}", self.name(id));
+        self.out.line(line);
+    }
+
+    /// Writes the sum of a product. Does nothing for other instructions.
+    fn product(&mut self, id: InstrId) {
+        let module = self.kernel.body.module;
+        let Op::Dot(a) = &module[id].op else { return };
+        let Some(lhs) = module[module[id].operands[0]].shape.as_array() else { return };
+        let sizes = a.lhs_contracting_dims.iter().map(|&d| lhs.dims[d as usize]).enumerate();
+        let line = format!("{} = sum of products {}", self.name(id), self.over(id, sizes));
         self.out.line(line);
     }
 
@@ -219,7 +261,7 @@ impl Writer<'_, '_> {
         let mut lines = Vec::new();
         for Read { slot, operand, index } in reads {
             let operand = &body.module[operand];
-            let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+            let index: Vec<String> = index.iter().map(|place| place.text(&self.loops)).collect();
             let index = if flat && !index.is_empty() { "i".to_string() } else { index.join(", ") };
             let line = format!("reads b{slot}[{index}]: {} {:#}", operand.name, operand.shape);
             if !lines.contains(&line) {
@@ -233,7 +275,7 @@ impl Writer<'_, '_> {
         let depth = self.out.depth;
         self.nest(nest);
         let slot = self.kernel.body.roots[0].slot;
-        let line = format!("b{slot}[start + index] = the element of the update of {}", self.name(root));
+        let line = format!("b{slot}[start + index] = update of {}", self.name(root));
         self.out.line(line);
         self.out.depth = depth;
     }
@@ -245,14 +287,14 @@ impl Writer<'_, '_> {
         self.out.line(line);
     }
 
-    fn windows(&mut self, plan: &WindowPlan<'_>) {
+    fn windows(&mut self, plan: &SelectAndScatterPlan<'_>) {
         let depth = self.out.depth;
         if !plan.independent.is_empty() {
             self.shared(&variables(&plan.independent, &plan.shape.dims));
         }
         self.out.line(format!("fills b{} with the initial value", self.kernel.body.roots[0].slot));
-        if !plan.shared.is_empty() {
-            self.out.open(format!("for {}", variables(&plan.shared, &plan.places.dims)));
+        if !plan.sequential.is_empty() {
+            self.out.open(format!("for {}", variables(&plan.sequential, &plan.source_shape.dims)));
         }
         self.out.line("selects an element of the window, and combines the source's element with it");
         self.out.depth = depth;
@@ -263,7 +305,7 @@ impl Writer<'_, '_> {
         let (depth, levels) = (self.out.depth, loops.nest.levels());
         let range = |variable: usize| {
             let range = levels[variable].range();
-            format!("v{variable} in {}..={}", range.low, range.high)
+            format!("v{variable} in {}..{}", range.low, range.high + 1)
         };
         let part = |(variable, shared): (usize, &Shared)| match shared.step {
             1 => range(variable),
@@ -281,11 +323,12 @@ impl Writer<'_, '_> {
             (Some((_, ElementStrategy::Strips(n))), None) => {
                 self.out.line(format!("computes strips of {n} elements"));
             }
-            (Some((_, ElementStrategy::Unrolled)), None) => self.out.line("unrolls the inner loops"),
-            (None, None) => {}
+            (Some((_, ElementStrategy::Unrolled)), None) | (None, None) => {}
         }
+        let is_unrolled = matches!(loops.interior, Some((_, ElementStrategy::Unrolled)));
+        let unrolled = if is_unrolled { ", unrolled" } else { "" };
         for &variable in &loops.inner {
-            self.out.open(format!("for {}", range(variable)));
+            self.out.open(format!("for {}{unrolled}", range(variable)));
         }
         let slot = self.kernel.spec.result_slots[0];
         self.out.line(format!("b{slot}: {} in {}", plan.contraction, plan.work_type()));
@@ -323,13 +366,10 @@ impl Writer<'_, '_> {
                 continue;
             }
             self.reduction(id, None);
-            if plan.kept.contains(&kernel.body.module[id].operands[0]) {
-                let line = format!(
-                    "keeps {row} elements of {} on the stack",
-                    self.name(kernel.body.module[id].operands[0])
-                );
-                self.out.line(line);
-            }
+        }
+        for &id in &plan.kept {
+            let line = format!("keeps {row} elements of {} on the stack", self.name(id));
+            self.out.line(line);
         }
         for (k, size) in plan.trailing.iter().enumerate() {
             self.out.open(format!("for i{} in 0..{size}", plan.leading.len() + k));
@@ -349,7 +389,9 @@ impl Writer<'_, '_> {
         let (levels, tile, ty) = (1 + plan.blocks.levels(), plan.tile, plan.accumulator);
         self.out.line(format!("keeps {levels} x {tile} accumulators of {ty} on the stack"));
         self.reduction(plan.root, Some(&plan.blocks));
-        self.out.line(format!("reads {} rows together", plan.together));
+        if plan.together > 1 {
+            self.out.line(format!("reads {} rows together", plan.together));
+        }
         self.stores();
         self.out.depth = depth;
         self.reads(&kernel.body, false);

@@ -5,8 +5,9 @@ use crate::contraction::ContractionPlan;
 use crate::cumulative::{self, CumulativePlan};
 use crate::loops::LoopNest;
 use crate::rows::{self, RowPlan};
-use crate::select_scatter::WindowPlan;
-use crate::{Body, KernelSpec, cost, cost_per_element, key};
+use crate::select_scatter::SelectAndScatterPlan;
+use crate::{Body, KernelSpec, Root, cost};
+use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module, Op};
 use hlo_plan::{Refusal, array};
 
@@ -38,7 +39,7 @@ pub enum Strategy<'m> {
     /// Updates the results of this scatter in place.
     Scatter(InstrId),
     /// Updates an element of the result for each window.
-    SelectAndScatter(WindowPlan<'m>),
+    SelectAndScatter(SelectAndScatterPlan<'m>),
     /// The loop nest of a contraction.
     Contraction(ContractionPlan<'m>),
     /// Carries totals along a dimension.
@@ -50,7 +51,7 @@ pub enum Strategy<'m> {
     /// Loops over the results.
     Loops(LoopNest),
     /// A loop nest for the results of each list of dimensions.
-    Separate(Vec<(Body<'m>, LoopNest)>),
+    Separate(Vec<(Vec<Root>, LoopNest)>),
 }
 
 /// Maximum number of element operations of a tiny kernel. They take about as long as a call.
@@ -64,13 +65,17 @@ impl<'m> Kernel<'m> {
     /// Plans a kernel. The plan depends on instructions and shapes only.
     ///
     /// # Errors
-    /// An instruction of the kernel cannot be compiled.
-    pub fn new(module: &'m Module, spec: KernelSpec) -> Result<Self, Refusal> {
-        let body = Body::new(module, &spec)?;
-        hlo_plan::applied::check_size(module, &body.computed)?;
+    /// An instruction of the kernel cannot be planned.
+    pub fn new(module: Verified<&'m Module>, spec: KernelSpec) -> Result<Self, Refusal> {
+        Self::of_body(Body::new(module.get(), &spec)?, spec)
+    }
+
+    /// Plans a kernel, given its instructions.
+    pub(crate) fn of_body(body: Body<'m>, spec: KernelSpec) -> Result<Self, Refusal> {
+        hlo_plan::applied::check_size(body.module, &body.computed)?;
         let strategy = Strategy::of(&body, &spec)?;
         let elements = cost::work_elements(&body)?;
-        let cost = elements.saturating_mul(cost_per_element(&body));
+        let cost = elements.saturating_mul(cost::cost_per_element(&body));
         let iterations = strategy.iterations();
         let grain = if strategy.is_divisible() { cost::grain(iterations, cost) } else { iterations.max(1) };
         let is_small = elements <= MAX_TINY_ELEMENTS
@@ -80,12 +85,6 @@ impl<'m> Kernel<'m> {
         let tiny = is_small && !strategy.needs_stack();
         let code_size = 8 + body.computed.len();
         Ok(Self { spec, body, strategy, iterations, grain, tiny, code_size })
-    }
-
-    /// Returns the key of the kernel's code. Kernels with equal keys compute the same results from their
-    /// buffers.
-    pub fn key(&self) -> String {
-        key::of(&self.body, &self.spec)
     }
 }
 
@@ -104,7 +103,7 @@ impl<'m> Strategy<'m> {
             Op::Scatter(_) => return scatter_in_place(body, spec, root),
             Op::Contraction(_) => return Ok(Strategy::Contraction(ContractionPlan::new(module, root)?)),
             Op::SelectAndScatter(_) => {
-                return Ok(Strategy::SelectAndScatter(WindowPlan::new(module, root)?));
+                return Ok(Strategy::SelectAndScatter(SelectAndScatterPlan::new(module, root)?));
             }
             _ => {}
         }
@@ -117,15 +116,12 @@ impl<'m> Strategy<'m> {
         if let Some(plan) = columns::plan(body) {
             return Ok(Strategy::Columns(plan));
         }
-        let mut nests = Vec::new();
-        for part in body.by_dimensions() {
-            let nest = LoopNest::of_body(&part)?;
-            nests.push((part, nest));
+        let groups = body.roots_by_dimensions();
+        if groups.len() == 1 {
+            return Ok(Strategy::Loops(LoopNest::of_body(body)?));
         }
-        Ok(match <[_; 1]>::try_from(nests) {
-            Ok([(_, nest)]) => Strategy::Loops(nest),
-            Err(nests) => Strategy::Separate(nests),
-        })
+        let nest = |roots: Vec<Root>| Ok((roots.clone(), LoopNest::of_body(&body.with_roots(roots))?));
+        Ok(Strategy::Separate(groups.into_iter().map(nest).collect::<Result<_, Refusal>>()?))
     }
 
     /// Returns the number of independent iterations.
@@ -146,7 +142,8 @@ impl<'m> Strategy<'m> {
         !matches!(self, Strategy::Scatter(_) | Strategy::Separate(_))
     }
 
-    /// Returns whether the code needs arrays on the stack. Tiles of loops are too large for tiny kernels.
+    /// Returns whether the code of a small kernel needs arrays on the stack. Tiles of loops do not count: a tiled nest has at
+    /// least 256 elements.
     fn needs_stack(&self) -> bool {
         match self {
             Strategy::Rows(plan) => !plan.kept.is_empty(),

@@ -1,9 +1,9 @@
 //! Kernels as data: the loop nests that compute fusions and single instructions.
 //!
-//! A [`Kernel`] says what code generation has to emit: the loops, the elements that each operand is read at,
-//! the way in which values are accumulated, the values that are kept on the stack, and the results. It is
-//! made without LLVM, from shapes and instructions only, so that it can be printed ([`Kernel::describe`],
-//! `hlo-run --emit=kernels`) and tested. `hlo-codegen` emits it in one walk.
+//! A [`Kernel`] contains the loops, their tiles and pieces, the way in which values are accumulated, the values
+//! that are kept on the stack, and the results. It is made without LLVM, from shapes and instructions only, so
+//! that it can be printed ([`Kernel::describe`], `hlo-run --emit=kernels`) and tested. `hlo-codegen` emits it in
+//! one walk, and derives the code of an element, with its index arithmetic, from the instructions.
 //!
 //! A kernel has one of these strategies. [`Kernel::new`] selects the first that is suitable:
 //!
@@ -34,9 +34,9 @@
 //! let plan = hlo_plan::plan(module.as_ref(), 1 << 20).expect("a plan");
 //! let kernels = KernelTable::new(&module, &plan).expect("kernels");
 //! let [function] = kernels.functions() else { panic!("one kernel") };
-//! // The sum of each column, for all columns at a time. Blocks of rows are added up first.
+//! // One tile of 32 columns. Rows are added up in blocks of 64.
 //! let Strategy::Columns(columns) = &function.kernel.strategy else { panic!("columns") };
-//! assert_eq!((columns.tile, columns.blocks.steps()), (32, vec![64]));
+//! assert_eq!((columns.tile, columns.blocks.steps()), (32, vec![(0, vec![64])]));
 //! ```
 
 mod blocks;
@@ -47,12 +47,10 @@ pub mod contraction;
 mod cost;
 pub mod cumulative;
 mod describe;
-
 mod kernel;
 mod key;
 mod loop_splitting;
 pub mod loops;
-
 mod reads;
 mod reduction;
 mod reshape;
@@ -62,11 +60,9 @@ mod table;
 mod tiling;
 mod walk;
 
-pub use blocks::{Blocks, Extent};
+pub use blocks::{Extent, SumBlocks};
 pub use body::{Body, KernelSpec, Root, Source};
 pub use combine::{Combine, Extremum, accumulator_type, single_binary_op, summed_type};
-pub use cost::cost_per_element;
 pub use kernel::{Kernel, Strategy};
-pub use reads::{Place, Read, Variable, reads};
-pub use reduction::Reduction;
+pub use reduction::{BLOCK_ELEMENTS, Reduction};
 pub use table::{KernelCode, KernelFunction, KernelTable, KernelUse};

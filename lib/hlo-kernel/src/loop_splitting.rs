@@ -73,6 +73,9 @@ impl Walk for Search {
             }
             inner.push(moved);
         }
-        Some(inner)
+        // Nothing is found behind the operands of the kernel, or where the loop's index does not occur.
+        let ends =
+            body.sources.contains_key(&module[id].operands[number]) || inner.iter().all(Option::is_none);
+        (!ends).then_some(inner)
     }
 }

@@ -6,7 +6,7 @@ use hlo_ir::ArrayShape;
 use hlo_plan::Refusal;
 
 /// A loop nest. The dimensions are ordered from the slowest to the fastest varying one. The first `split`
-/// dimensions form the iterations, which threads share.
+/// dimensions form the iterations, which threads share. In a tiled nest, the tiles across the result are iterations, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopNest {
     /// The number of iterations.
@@ -19,7 +19,7 @@ pub struct LoopNest {
     pub order: Vec<usize>,
     /// Number of loops that form the iterations.
     pub split: usize,
-    /// The ends of the pieces of the innermost loop.
+    /// The ends of the pieces of the innermost loop. A tiled nest has no pieces.
     pub pieces: Vec<i64>,
     /// The tiles, if two loops are tiled together.
     pub tiles: Option<Tiles>,
@@ -49,14 +49,14 @@ const MAX_TILED_RESULTS: usize = 16;
 
 impl LoopNest {
     /// Creates the nest over a shape, in memory order.
-    pub fn of_shape(shape: &ArrayShape) -> Self {
+    pub(crate) fn of_shape(shape: &ArrayShape) -> Self {
         let order: Vec<usize> =
             shape.minor_to_major().into_iter().rev().filter(|&d| shape.dims[d] != 1).collect();
         let mut split = 0;
         let mut iterations = 1i64;
         while split < order.len() && iterations < TARGET_PARALLEL_ITERATIONS {
             let last = split + 1 == order.len();
-            // The innermost loop stays whole, so that it is vectorised, unless there is no other loop to
+            // The innermost loop stays whole, so that it is vectorized, unless there is no other loop to
             // share.
             if last && split > 0 {
                 break;
@@ -75,7 +75,7 @@ impl LoopNest {
     ///
     /// # Errors
     /// The results are not arrays.
-    pub fn of_body(body: &Body<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn of_body(body: &Body<'_>) -> Result<Self, Refusal> {
         let root = body.roots.first().ok_or("a kernel without results")?;
         let shape = body.root_shape(root)?;
         if body.is_flat() {

@@ -6,14 +6,14 @@ use crate::walk::{Walk, walk};
 use hlo_ir::access::{Access, Along, Axis};
 use hlo_ir::{InstrId, Op};
 use hlo_plan::array;
-use std::fmt;
+use std::collections::HashMap;
 
 /// Maximum number of reads that are listed.
 const MAX_READS: usize = 1000;
 
 /// Elements of a buffer that a kernel reads for an element of its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub(crate) struct Read {
     /// The number of the buffer.
     pub slot: usize,
     /// The operand whose elements the buffer contains.
@@ -24,7 +24,7 @@ pub struct Read {
 
 /// An index in one dimension of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub(crate) enum Place {
     /// `stride · variable + offset`.
     Along {
         /// The loop variable.
@@ -34,6 +34,8 @@ pub enum Place {
         /// The number that is added.
         offset: i64,
     },
+    /// The first index, in a dimension of size 1.
+    First,
     /// An index that the kernel computes in another way, such as the start of a slice, a quotient, or all
     /// indices of a window.
     Computed,
@@ -41,38 +43,45 @@ pub enum Place {
 
 /// A loop variable of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variable {
+pub(crate) enum Variable {
     /// The index in a dimension of the results.
     Result(usize),
-    /// The index in the loop with this number over operands of an instruction: a reduced dimension, or a
+    /// The index in the loop with this number over the operands of an instruction: a reduced dimension, or a
     /// contracting one.
-    Reduced(InstrId, usize),
+    Operands(InstrId, usize),
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place::Along { variable, stride, offset } = *self else { return f.write_str("?") };
-        if stride != 1 {
-            write!(f, "{stride}*")?;
-        }
-        match variable {
-            Variable::Result(d) => write!(f, "i{d}")?,
-            Variable::Reduced(_, n) => write!(f, "r{n}")?,
-        }
-        match offset {
-            0 => Ok(()),
-            n if n < 0 => write!(f, " - {}", n.unsigned_abs()),
-            n => write!(f, " + {n}"),
+impl Place {
+    /// Returns the index as text, with the names of loops over operands. A loop without a name is a `?`.
+    pub fn text(self, loops: &HashMap<(InstrId, usize), String>) -> String {
+        let (variable, stride, offset) = match self {
+            Place::First => return "0".to_string(),
+            Place::Computed => return "?".to_string(),
+            Place::Along { variable, stride, offset } => (variable, stride, offset),
+        };
+        let name = match variable {
+            Variable::Result(d) => format!("i{d}"),
+            Variable::Operands(id, n) => match loops.get(&(id, n)) {
+                Some(name) => name.clone(),
+                None => return "?".to_string(),
+            },
+        };
+        let product = if stride.abs() == 1 { name } else { format!("{}*{name}", stride.unsigned_abs()) };
+        match (stride < 0, offset) {
+            (true, offset) => format!("{offset} - {product}"),
+            (false, 0) => product,
+            (false, offset) if offset < 0 => format!("{product} - {}", offset.unsigned_abs()),
+            (false, offset) => format!("{product} + {offset}"),
         }
     }
 }
 
-/// Returns the elements that a kernel reads, in the order of the first instruction that needs them, each once.
-/// Returns `None` if there are too many.
-pub fn reads(body: &Body<'_>) -> Option<Vec<Read>> {
+/// Returns the elements that a kernel reads, ordered by buffer. Returns `None` if there are too many.
+pub(crate) fn reads(body: &Body<'_>) -> Option<Vec<Read>> {
     let mut search = Search { reads: Vec::new() };
     let result = |d| Place::Along { variable: Variable::Result(d), stride: 1, offset: 0 };
     walk(body, &mut search, result)?;
+    search.reads.sort_by_key(|read| read.slot);
     (search.reads.len() <= MAX_READS).then_some(search.reads)
 }
 
@@ -109,7 +118,7 @@ impl Walk for Search {
             Access::Axes(axes) => axes.iter().map(|axis| along(id, axis, index)).collect(),
             Access::SamePosition => array(module, id)
                 .ok()
-                .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::Computed))
+                .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::First))
                 .unwrap_or_else(unknown),
             Access::Any => unknown(),
         })
@@ -127,7 +136,7 @@ fn along(id: InstrId, axis: &Axis, index: &[Place]) -> Place {
             },
             _ => Place::Computed,
         },
-        Axis::All(number) => Place::Along { variable: Variable::Reduced(id, number), stride: 1, offset: 0 },
+        Axis::All(number) => Place::Along { variable: Variable::Operands(id, number), stride: 1, offset: 0 },
         _ => Place::Computed,
     }
 }

@@ -3,7 +3,7 @@
 //! Source: operation semantics, "Reduce": the order in which elements are combined is unspecified. Here it
 //! depends on the shapes only.
 
-use crate::Combine;
+use crate::{Combine, SumBlocks};
 use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{ElementType, InstrId, Module, Op};
 use hlo_plan::{Refusal, array};
@@ -25,25 +25,34 @@ pub struct Reduction<'m> {
     pub sizes: Vec<i64>,
     /// The way in which values are combined.
     pub combine: Combine,
+    /// The blocks in which a sum is computed for one element of the result. Other reductions have no blocks.
+    pub blocks: SumBlocks,
 }
 
+/// Number of elements of a block, which one loop adds up. The block is long enough for the loop to be
+/// vectorized, with a few dozen elements per vector lane.
+pub const BLOCK_ELEMENTS: i64 = 2048;
+
 impl<'m> Reduction<'m> {
-    /// Describes a `reduce`. Returns `None` for other instructions.
-    ///
-    /// # Errors
-    /// An operand is not an array.
-    pub fn of(module: &'m Module, id: InstrId) -> Result<Option<Self>, Refusal> {
+    /// Describes a `reduce`.
+    pub(crate) fn of(module: &'m Module, id: InstrId) -> Result<Self, Refusal> {
         let instr = &module[id];
-        let Op::Reduce(attrs) = &instr.op else { return Ok(None) };
+        let Op::Reduce(attrs) = &instr.op else {
+            return Err(format!("`{}` is not a reduce", instr.name).into());
+        };
         let (operands, inits) = instr.operands.split_at(instr.operands.len() / 2);
         let types =
             operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
         let shape = array(module, *operands.first().ok_or("a reduce without operands")?)?;
         let slowest_first = shape.minor_to_major().into_iter().rev();
         let reduced: Vec<usize> = slowest_first.filter(|&d| attrs.dimensions.contains(&(d as i64))).collect();
-        let sizes = reduced.iter().map(|&d| shape.dims[d]).collect();
+        let sizes: Vec<i64> = reduced.iter().map(|&d| shape.dims[d]).collect();
         let combine = Combine::of(module, attrs.to_apply, operands.len());
-        Ok(Some(Self { operands, inits, attrs, types, reduced, sizes, combine }))
+        let blocks = match combine {
+            Combine::Sum(_) => SumBlocks::of_sizes(&sizes, BLOCK_ELEMENTS),
+            Combine::Extremum(_) | Combine::Computation => SumBlocks::Sequence,
+        };
+        Ok(Self { operands, inits, attrs, types, reduced, sizes, combine, blocks })
     }
 
     /// Returns the types of the loop-carried values.

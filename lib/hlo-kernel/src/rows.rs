@@ -1,5 +1,5 @@
 //! Row kernels: reductions along the last dimensions together with the elementwise work around them (softmax,
-//! layer normalisation). Rows are processed one after the other, so that each row is read from memory once
+//! layer normalization). Rows are processed one after the other, so that each row is read from memory once
 //! and stays in cache.
 
 use crate::Body;
@@ -31,7 +31,7 @@ pub struct RowPlan {
 /// Plans a kernel that works row by row. All roots have the dimensions of the reduced operands. All
 /// reductions are over the same trailing dimensions. The result of some reduction is used again for every
 /// element of its row.
-pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
+pub(crate) fn plan(body: &Body<'_>) -> Option<RowPlan> {
     let module = body.module;
     let reductions: Vec<InstrId> =
         body.computed.iter().copied().filter(|&i| matches!(module[i].op, Op::Reduce(_))).collect();

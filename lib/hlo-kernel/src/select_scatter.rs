@@ -5,13 +5,13 @@
 //! elements along dimensions in which they have a single element. These dimensions form the kernel's
 //! iterations.
 
-use hlo_ir::attr::{SelectAndScatterAttrs, Window, WindowDim};
+use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use hlo_plan::{Refusal, array};
 
 /// The loops of a `select-and-scatter`.
 #[derive(Clone, Debug)]
-pub struct WindowPlan<'a> {
+pub struct SelectAndScatterPlan<'a> {
     /// The number of independent iterations.
     pub iterations: i64,
     /// The attributes.
@@ -27,45 +27,51 @@ pub struct WindowPlan<'a> {
     /// The shape of the operand and the result.
     pub shape: &'a ArrayShape,
     /// The shape of the source.
-    pub places: &'a ArrayShape,
+    pub source_shape: &'a ArrayShape,
     /// The dimensions that form the iterations.
     pub independent: Vec<usize>,
     /// The other dimensions.
-    pub shared: Vec<usize>,
+    pub sequential: Vec<usize>,
 }
 
-impl<'a> WindowPlan<'a> {
+impl<'a> SelectAndScatterPlan<'a> {
     /// Plans a `select-and-scatter`.
     ///
     /// # Errors
     /// The instruction is not a `select-and-scatter` of arrays.
-    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
+    pub(crate) fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
         let Op::SelectAndScatter(attrs) = &module[id].op else {
             return Err("not a select-and-scatter".into());
         };
         let &[operand, source, initial] = &module[id].operands[..] else {
             return Err("a select-and-scatter of other than three operands".into());
         };
-        let (shape, places) = (array(module, id)?, array(module, source)?);
-        let window = window_of_rank(&attrs.window, shape.rank());
+        let (shape, source_shape) = (array(module, id)?, array(module, source)?);
+        let window = attrs.window.of_rank(shape.rank());
         let single = |d: &usize| {
             let w = &window[*d];
             w.size == 1 && w.stride == 1 && w.lhs_dilate == 1 && w.pad_low == 0 && w.pad_high == 0
         };
-        let (independent, shared): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(single);
+        let (independent, sequential): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(single);
         let iterations = independent.iter().map(|&d| shape.dims[d]).product();
-        Ok(Self { iterations, attrs, window, operand, source, initial, shape, places, independent, shared })
+        Ok(Self {
+            iterations,
+            attrs,
+            window,
+            operand,
+            source,
+            initial,
+            shape,
+            source_shape,
+            independent,
+            sequential,
+        })
     }
 
     /// Returns the number of elements that are read: those of all windows.
-    pub fn work(&self) -> i64 {
+    pub(crate) fn work(&self) -> i64 {
         let sizes = self.window.iter().zip(&self.shape.dims);
         let covered = sizes.fold(1i64, |n, (w, &size)| n.saturating_mul(w.most_covered(size)));
-        covered.saturating_mul(self.places.element_count() as i64)
+        covered.saturating_mul(self.source_shape.element_count() as i64)
     }
-}
-
-/// Returns the dimensions of a window over an array of this rank.
-pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
-    if window.dims.is_empty() { vec![WindowDim::default(); rank] } else { window.dims.clone() }
 }

@@ -1,7 +1,8 @@
 //! The table of a program's kernels. Calls with equal code share a function.
 
-use crate::{Kernel, KernelSpec};
+use crate::{Body, Kernel, KernelSpec, key};
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module};
 use hlo_plan::{BufferRef, KernelCall, Plan, Refusal, Step};
 use std::collections::{HashMap, HashSet};
@@ -87,8 +88,9 @@ impl<'m> KernelTable<'m> {
     /// Plans the kernels that the steps call.
     ///
     /// # Errors
-    /// Reports all instructions that cannot be compiled.
-    pub fn new(module: &'m Module, plan: &Plan) -> Result<Self, Vec<Diag>> {
+    /// Reports all instructions that cannot be planned.
+    pub fn new(module: Verified<&'m Module>, plan: &Plan) -> Result<Self, Vec<Diag>> {
+        let module = module.get();
         let mut table = Self::default();
         let mut errors = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -156,19 +158,33 @@ impl<'m> KernelTable<'m> {
     ) -> Result<(), Refusal> {
         let (spec, buffers) = KernelSpec::of(call);
         let instruction = spec.instruction;
-        let kernel = Kernel::new(module, spec)?;
+        let body = Body::new(module, &spec)?;
+        let key = key::of(&body, &spec);
+        // Kernels with equal keys have equal plans. One that has to be emitted again needs its own, for its positions in the text.
+        let known_function = known.get(&key).map(|&number| (number, &self.functions[number].kernel));
+        if let Some((number, kernel)) = known_function.filter(|(_, kernel)| !self.fits_inline(kernel)) {
+            let (iterations, grain, code) = (kernel.iterations, kernel.grain, KernelCode::Function(number));
+            self.uses.push(KernelUse { instruction, buffers, iterations, grain, code });
+            return Ok(());
+        }
+        let kernel = Kernel::of_body(body, spec)?;
         let (iterations, grain) = (kernel.iterations, kernel.grain);
-        let code = if kernel.tiny && self.inlined + kernel.code_size <= MAX_INLINED_CODE_SIZE {
+        let code = if self.fits_inline(&kernel) {
             self.inlined += kernel.code_size;
             KernelCode::Inline(Box::new(kernel))
         } else {
-            KernelCode::Function(*known.entry(kernel.key()).or_insert_with(|| {
-                let name = format!("kernel_{}.{}", self.functions.len(), module[instruction].name);
-                self.functions.push(KernelFunction { name, kernel });
-                self.functions.len() - 1
-            }))
+            let number = self.functions.len();
+            let name = format!("kernel_{number}.{}", module[instruction].name);
+            self.functions.push(KernelFunction { name, kernel });
+            known.insert(key, number);
+            KernelCode::Function(number)
         };
         self.uses.push(KernelUse { instruction, buffers, iterations, grain, code });
         Ok(())
+    }
+
+    /// Returns whether a kernel is tiny, and the host function still has room for its code.
+    fn fits_inline(&self, kernel: &Kernel<'_>) -> bool {
+        kernel.tiny && self.inlined + kernel.code_size <= MAX_INLINED_CODE_SIZE
     }
 }

@@ -26,7 +26,7 @@ struct Search<'a> {
 pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
     let sizes = &array(body.module, body.roots[0].id).ok()?.dims;
     let mut search = Search { fastest, sizes, found: None };
-    // After too many visits, nothing has been found.
+    // After too many visits, the result is what was found before.
     walk(body, &mut search, Some);
     search.found
 }

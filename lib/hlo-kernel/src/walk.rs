@@ -9,7 +9,7 @@ use std::hash::Hash;
 /// Maximum number of pairs of an instruction and an index that a walk visits.
 const MAX_VISITS: usize = 10_000;
 
-/// What a walk knows of an index. Each dimension has a `Place`.
+/// A visitor of a walk, and its knowledge about indices. Each dimension has a `Place`.
 pub(crate) trait Walk {
     /// The knowledge about the index in one dimension.
     type Place: Clone + Eq + Hash;
@@ -30,7 +30,11 @@ pub(crate) trait Walk {
 
 /// Walks from the roots, of which `place` returns the index in a dimension, to the operands. Returns `None` if
 /// there are too many visits.
-pub(crate) fn walk<W: Walk>(body: &Body<'_>, walk: &mut W, place: impl Fn(usize) -> W::Place) -> Option<()> {
+pub(crate) fn walk<W: Walk>(
+    body: &Body<'_>,
+    visitor: &mut W,
+    place: impl Fn(usize) -> W::Place,
+) -> Option<()> {
     let module = body.module;
     let mut seen = HashSet::new();
     let mut stack: Vec<(InstrId, Vec<W::Place>)> = Vec::new();
@@ -46,9 +50,9 @@ pub(crate) fn walk<W: Walk>(body: &Body<'_>, walk: &mut W, place: impl Fn(usize)
             return None;
         }
         let (id, index) = &at;
-        if walk.visit(body, *id, index) && !body.sources.contains_key(id) {
+        if visitor.visit(body, *id, index) && !body.sources.contains_key(id) {
             for (n, &operand) in module[*id].operands.iter().enumerate() {
-                let inner = walk.operand(body, *id, n, &module.access(*id, n), index);
+                let inner = visitor.operand(body, *id, n, &module.access(*id, n), index);
                 stack.extend(inner.map(|inner| (operand, inner)));
             }
         }

@@ -39,7 +39,7 @@ impl Linker {
         }
     }
 
-    /// Adds a module in the LLVM dialect, optimised for `machine`.
+    /// Adds a module in the LLVM dialect, optimized for `machine`.
     pub(super) fn add_mlir(
         &mut self,
         context: &Context,

@@ -55,7 +55,7 @@ pub struct Options {
     /// Whether long loops may use the threads of a context. Without it, a program that consists of loops only
     /// needs no runtime.
     pub parallel: bool,
-    /// Whether LLVM optimises.
+    /// Whether LLVM optimizes.
     pub optimize: bool,
     /// The file that the module was read from, for debug information.
     pub debug_info: Option<Arc<SourceFile>>,
@@ -146,7 +146,7 @@ fn reject_unsupported(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Adds kernels and the host function. They are lowered and optimised as in just-in-time compilation, so that
+/// Adds kernels and the host function. They are lowered and optimized as in just-in-time compilation, so that
 /// the results have the same bits.
 fn add_part(
     linker: &mut Linker,

@@ -437,7 +437,10 @@ impl<'a, 'c> Host<'a, 'c> {
         let buffers = || -> Vec<V<'c>> { u.buffers.iter().map(|&r| self.address(r)).collect() };
         let range = || [b.index(0), b.index(u.iterations)];
         let function = match &u.code {
-            KernelCode::Inline(kernel) => return emit_kernel(b, kernel, &buffers(), range()),
+            KernelCode::Inline(kernel) => {
+                let range = range();
+                return emit_kernel(b, kernel, &buffers(), range);
+            }
             KernelCode::Function(number) => &self.program.kernels.functions()[*number],
         };
         self.note(u.instruction);

@@ -9,7 +9,7 @@ use crate::builder::{Binary, Builder, V};
 use crate::elem::{self, Elem};
 use hlo_ir::ElementType;
 use hlo_kernel::columns::ColumnPlan;
-use hlo_kernel::{Blocks, Reduction, Root};
+use hlo_kernel::{Reduction, Root, SumBlocks};
 use hlo_plan::{Refusal, array};
 
 /// Returns the first column of a tile and its number of columns. The last tile may have fewer.
@@ -26,7 +26,7 @@ pub fn tile_bounds<'c>(b: &Builder<'c>, number: V<'c>, tile: i64, columns: i64) 
 /// Emits tiles `begin..end` of a column reduction.
 pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &ColumnPlan, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
     let b = cx.b;
-    let (root, reduction) = (&cx.body.roots[0], cx.body.reduction(plan.root)?);
+    let (root, reduction) = (&cx.body.roots[0], &cx.body.reduction(plan.root)?);
     let result = cx.body.root_shape(root)?;
     let ty = plan.accumulator;
     let accumulators = (0..=plan.blocks.levels()).map(|_| cx.stack_array(ty, plan.tile)).collect();
@@ -155,7 +155,7 @@ impl<'c> Columns<'_, '_, 'c> {
     /// Combines the rows of nested loops, which are divided into blocks, with the accumulators of a level.
     fn rows(
         &self,
-        blocks: &Blocks,
+        blocks: &SumBlocks,
         level: usize,
         tile: &Tile<'_, 'c>,
         spans: &[Span<'c>],
@@ -163,19 +163,18 @@ impl<'c> Columns<'_, '_, 'c> {
     ) -> Result<(), Refusal> {
         let b = self.cx.b;
         match (blocks, spans.split_first()) {
-            (Blocks::Sequence, _) | (_, None) => self.block(level, tile, spans, at),
-            (Blocks::Inside(blocks), Some((outer, inner))) => {
+            (SumBlocks::Sequence, _) | (_, None) => self.block(level, tile, spans, at),
+            (SumBlocks::Inside(blocks), Some((outer, inner))) => {
                 let [lower, _] = outer.bounds(b);
                 at.push(Idx::value(lower, 0, outer.size() - 1));
                 let done = self.rows(blocks, level, tile, inner, at);
                 at.pop();
                 done
             }
-            (Blocks::Parts { step, exact, part }, Some((outer, _))) => {
+            (SumBlocks::Parts { step, part, .. }, Some((outer, _))) => {
                 let [lower, upper] = outer.bounds(b);
                 b.for_loop(lower, upper, *step, |start| {
-                    let end = b.index_add(start, b.index(*step));
-                    let end = if *exact { end } else { b.binary(Binary::Smin, end, upper) };
+                    let end = b.binary(Binary::Smin, b.index_add(start, b.index(*step)), upper);
                     let spans = Span::restricted(spans, [start, end]);
                     self.cx.scoped(|| {
                         self.fill(level + 1, tile, sums::nothing(self.cx, self.ty))?;

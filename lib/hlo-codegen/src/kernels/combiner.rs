@@ -1,7 +1,7 @@
 //! Functions that combine the elements of several devices, which the runtime calls (`hlo_runtime::Combiner`).
 //!
 //! The accumulators of a block of elements are on the stack. The block of each member is combined with them
-//! in the order of the group, in loops that LLVM vectorises. Sums and products of narrow floats are
+//! in the order of the group, in loops that LLVM vectorizes. Sums and products of narrow floats are
 //! accumulated in `f32` and rounded once (docs/numerics.md, "Sums").
 
 use super::scalar;

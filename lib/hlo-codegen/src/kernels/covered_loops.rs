@@ -10,7 +10,7 @@ use crate::builder::{Binary, IntPredicate, V};
 use hlo_ir::attr::WindowDim;
 
 /// Minimum number of a window's elements along a dimension for which the loop is clipped to the array. In
-/// shorter loops, each element is tested instead. LLVM unrolls such loops and vectorises the surrounding
+/// shorter loops, each element is tested instead. LLVM unrolls such loops and vectorizes the surrounding
 /// loop.
 const MIN_CLIPPED_ELEMENTS: i64 = 16;
 

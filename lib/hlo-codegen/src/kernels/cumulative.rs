@@ -10,7 +10,7 @@ use crate::builder::{Binary, V};
 use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op};
 use hlo_kernel::accumulator_type;
-use hlo_kernel::cumulative::{CumulativePlan, INTERLEAVED_LINES, Tiles};
+use hlo_kernel::cumulative::{ColumnTiles, CumulativePlan, INTERLEAVED_LINES};
 use hlo_plan::{Refusal, array};
 
 /// Emits iterations `begin..end`.
@@ -165,7 +165,7 @@ impl<'c> Run<'_, '_, 'c> {
 
     /// Emits tiles of the fastest varying dimension. The totals of a tile are on the stack, and the steps run
     /// along the dimension of the reduction.
-    fn tiles(&self, tiles: Tiles, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
+    fn tiles(&self, tiles: ColumnTiles, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
         let (cx, b) = (self.cx, self.cx.b);
         let wide: Vec<ElementType> = self.types.iter().map(|&t| accumulator_type(t)).collect();
         let arrays = || wide.iter().map(|&ty| cx.stack_array(ty, tiles.size)).collect::<Vec<V<'c>>>();

@@ -1,4 +1,5 @@
-//! Emission of kernels: one walk over a [`Kernel`], which describes the loops and says what they compute.
+//! Emission of kernels: one walk over a [`Kernel`], which describes the loops. The code of an element, with its index
+//! arithmetic, is derived from the instructions.
 
 mod bitcast;
 mod carried_loops;
@@ -61,8 +62,9 @@ fn emit_iterations<'c>(
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
         Strategy::Columns(plan) => columns::emit(&cx, plan, begin, end),
         Strategy::Loops(nest) => loops::emit(&cx, nest, begin, end),
-        Strategy::Separate(nests) => nests.iter().try_for_each(|(body, nest)| {
-            let cx = ElementCx::new(b, body, buffers, nest.flat);
+        Strategy::Separate(nests) => nests.iter().try_for_each(|(roots, nest)| {
+            let body = body.with_roots(roots.clone());
+            let cx = ElementCx::new(b, &body, buffers, nest.flat);
             loops::emit(&cx, nest, b.index(0), b.index(nest.iterations))
         }),
     }

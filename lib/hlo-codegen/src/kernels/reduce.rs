@@ -28,8 +28,8 @@ pub fn finish<'c>(cx: &ElementCx<'_, 'c>, p: &Reduction<'_>, carried: Vec<Elem<'
 
 /// Emits the result elements (one per operand) of a reduction at an index.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
-    let p = cx.body.reduction(id)?;
-    let out = reducing_loops(cx, p, &p.sizes, &mut Vec::new(), &mut |at, acc| {
+    let p = &cx.body.reduction(id)?;
+    let out = reducing_loops(cx, p, &mut Vec::new(), &mut |at, acc| {
         combine(cx, p, acc, &full_index(cx, p, index, at)?)
     })?;
     Ok(finish(cx, p, out))
@@ -40,17 +40,16 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
 pub fn reducing_loops<'c>(
     cx: &ElementCx<'_, 'c>,
     p: &Reduction<'_>,
-    sizes: &[i64],
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
 ) -> Result<Vec<Elem<'c>>, Refusal> {
     let init = start(cx, p)?;
     match (p.combine, &init[..]) {
         (Combine::Sum(ty), &[init]) => {
-            let spans: Vec<Span<'c>> = sizes.iter().map(|&size| Span::whole(size)).collect();
-            Ok(vec![sums::summed_spans(cx, &spans, ty, init, index, body)?])
+            let spans: Vec<Span<'c>> = p.sizes.iter().map(|&size| Span::whole(size)).collect();
+            Ok(vec![sums::summed_in(cx, &p.blocks, &spans, ty, init, index, body)?])
         }
-        _ => carried_loops(cx, sizes, &p.carried(), init, index, body),
+        _ => carried_loops(cx, &p.sizes, &p.carried(), init, index, body),
     }
 }
 

@@ -77,14 +77,14 @@ fn reduce_row<'c>(
     at: &[Idx<'c>],
     buffers: &[(InstrId, V<'c>)],
 ) -> Result<elem::Elem<'c>, Refusal> {
-    let p = cx.body.reduction(id)?;
+    let p = &cx.body.reduction(id)?;
     let operand = p.operands[0];
     let shape = array(cx.body.module, operand)?;
     let split = plan.leading.len();
     let strides = shape.row_major_strides();
     let keep = buffers.iter().find(|(kept, _)| *kept == operand).copied();
     let mut index = at.to_vec();
-    let out = reducing_loops(cx, p, &plan.trailing, &mut index, &mut |index, acc| {
+    let out = reducing_loops(cx, p, &mut index, &mut |index, acc| {
         let next = combine(cx, p, acc, index)?;
         if let Some((_, base)) = keep {
             let value = cx.value(operand, index)?;

@@ -10,13 +10,13 @@ use crate::builder::{Binary, V};
 use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::{ArrayShape, ElementType};
 use hlo_kernel::Root;
-use hlo_kernel::select_scatter::WindowPlan;
+use hlo_kernel::select_scatter::SelectAndScatterPlan;
 use hlo_plan::Refusal;
 
 /// Emits iterations `begin..end` of a `select-and-scatter`.
 pub fn emit<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &WindowPlan<'_>,
+    plan: &SelectAndScatterPlan<'_>,
     root: &Root,
     begin: V<'c>,
     end: V<'c>,
@@ -29,17 +29,18 @@ pub fn emit<'c>(
         index::set_along(b, position, &plan.shape.dims, &plan.independent, &mut outer);
         let at_all = |at: &[Idx<'c>]| {
             let mut index = outer.clone();
-            plan.shared.iter().zip(at).for_each(|(&d, &i)| index[d] = i);
+            plan.sequential.iter().zip(at).for_each(|(&d, &i)| index[d] = i);
             index
         };
         cx.scoped(|| {
-            let sizes = |shape: &ArrayShape| plan.shared.iter().map(|&d| shape.dims[d]).collect::<Vec<_>>();
+            let sizes =
+                |shape: &ArrayShape| plan.sequential.iter().map(|&d| shape.dims[d]).collect::<Vec<_>>();
             let all = sizes(plan.shape);
             carried_loops(cx, &all, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
                 cx.store(root, &at_all(at), initial)?;
                 Ok(Vec::new())
             })?;
-            let places = sizes(plan.places);
+            let places = sizes(plan.source_shape);
             carried_loops(cx, &places, &[], Vec::new(), &mut Vec::new(), &mut |at, _| {
                 update(cx, plan, root, &at_all(at))?;
                 Ok(Vec::new())
@@ -58,7 +59,7 @@ fn carried(ty: ElementType) -> [ElementType; 3] {
 /// Combines the source's element at `place` with the element that the window there selects.
 fn update<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &WindowPlan<'_>,
+    plan: &SelectAndScatterPlan<'_>,
     root: &Root,
     place: &[Idx<'c>],
 ) -> Result<(), Refusal> {
@@ -91,7 +92,7 @@ fn update<'c>(
 /// `at`.
 fn select<'c>(
     cx: &ElementCx<'_, 'c>,
-    plan: &WindowPlan<'_>,
+    plan: &SelectAndScatterPlan<'_>,
     so_far: &[Elem<'c>],
     at: &[Idx<'c>],
 ) -> Result<Vec<Elem<'c>>, Refusal> {

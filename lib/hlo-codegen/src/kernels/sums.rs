@@ -1,4 +1,4 @@
-//! Emission of long sums in blocks: see [`Blocks`].
+//! Emission of long sums in blocks: see [`SumBlocks`].
 
 use super::carried_loops::{LoopStep, Span, carried_spans};
 use super::element::ElementCx;
@@ -7,12 +7,8 @@ use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use hlo_ir::{ElementType, ElementwiseOp};
-use hlo_kernel::{Blocks, Extent};
+use hlo_kernel::{BLOCK_ELEMENTS, Extent, SumBlocks};
 use hlo_plan::Refusal;
-
-/// Number of elements of a block, which one loop adds up. The block is long enough for the loop to be
-/// vectorised, with a few dozen elements per vector lane.
-const BLOCK_ELEMENTS: i64 = 2048;
 
 /// Returns the neutral element of addition, -0, which preserves the sign of a zero.
 pub fn nothing<'c>(cx: &ElementCx<'_, 'c>, ty: ElementType) -> Elem<'c> {
@@ -44,15 +40,26 @@ pub fn summed_spans<'c>(
     index: &mut Vec<Idx<'c>>,
     body: LoopStep<'_, 'c>,
 ) -> Result<Elem<'c>, Refusal> {
-    let sum = Sum { cx, ty };
     let extents: Vec<Extent> = spans.iter().map(Span::extent).collect();
-    match Blocks::of(&extents, BLOCK_ELEMENTS) {
-        Blocks::Sequence => sum.sequence(spans, init, index, body),
-        blocks => {
-            let all = sum.blocks(&blocks, spans, index, body)?;
-            plus(cx, ty, init, all)
-        }
+    summed_in(cx, &SumBlocks::of(&extents, BLOCK_ELEMENTS), spans, ty, init, index, body)
+}
+
+/// Like [`summed_spans`], in these blocks.
+pub fn summed_in<'c>(
+    cx: &ElementCx<'_, 'c>,
+    blocks: &SumBlocks,
+    spans: &[Span<'c>],
+    ty: ElementType,
+    init: Elem<'c>,
+    index: &mut Vec<Idx<'c>>,
+    body: LoopStep<'_, 'c>,
+) -> Result<Elem<'c>, Refusal> {
+    let sum = Sum { cx, ty };
+    if *blocks == SumBlocks::Sequence {
+        return sum.sequence(spans, init, index, body);
     }
+    let all = sum.blocks(blocks, spans, index, body)?;
+    plus(cx, ty, init, all)
 }
 
 struct Sum<'s, 'a, 'c> {
@@ -76,7 +83,7 @@ impl<'c> Sum<'_, '_, 'c> {
     /// Emits the sum over nested loops that are divided into blocks.
     fn blocks(
         &self,
-        blocks: &Blocks,
+        blocks: &SumBlocks,
         spans: &[Span<'c>],
         index: &mut Vec<Idx<'c>>,
         body: LoopStep<'_, 'c>,
@@ -84,15 +91,15 @@ impl<'c> Sum<'_, '_, 'c> {
         let (cx, b) = (self.cx, self.cx.b);
         let nothing = || nothing(cx, self.ty);
         match (blocks, spans.split_first()) {
-            (Blocks::Sequence, _) | (_, None) => self.sequence(spans, nothing(), index, body),
-            (Blocks::Inside(blocks), Some((outer, inner))) => {
+            (SumBlocks::Sequence, _) | (_, None) => self.sequence(spans, nothing(), index, body),
+            (SumBlocks::Inside(blocks), Some((outer, inner))) => {
                 let [lower, _] = outer.bounds(b);
                 index.push(Idx::value(lower, 0, outer.size() - 1));
                 let sum = self.blocks(blocks, inner, index, body);
                 index.pop();
                 sum
             }
-            (Blocks::Parts { step, exact, part }, Some((outer, _))) => {
+            (SumBlocks::Parts { step, exact, part }, Some((outer, _))) => {
                 let [lower, upper] = outer.bounds(b);
                 let sum = b.for_carry(lower, upper, *step, &nothing().flatten(), |start, sum| {
                     cx.scoped(|| -> Result<Vec<V<'c>>, Refusal> {

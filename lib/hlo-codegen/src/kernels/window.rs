@@ -10,12 +10,11 @@ use super::{scalar, sums};
 use crate::builder::V;
 use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::{ElementType, InstrId, Op};
-use hlo_kernel::select_scatter::window_of_rank;
 use hlo_kernel::summed_type;
 use hlo_plan::{Refusal, array};
 
 /// Maximum number of elements of a window that is emitted without loops. LLVM would unroll such loops, but
-/// not beyond two dimensions, and would then not vectorise the surrounding loop.
+/// not beyond two dimensions, and would then not vectorize the surrounding loop.
 const MAX_UNROLLED: i64 = 16;
 
 /// Emits the result elements (one per operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal`
@@ -28,7 +27,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     let types: Vec<ElementType> =
         operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
     let dims = array(module, operands[0])?.dims.clone();
-    let window = window_of_rank(&attrs.window, dims.len());
+    let window = attrs.window.of_rank(dims.len());
     let loops = CoveredLoops::new(cx, &window, &dims, index);
     let spans = loops.spans();
     let init = inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;

@@ -2,7 +2,7 @@
 //!
 //! Near 0, erf x = x + x P(x²). For larger |x|, erf x = 1 - e^-q(|x|) with the sign of x. The `f32`
 //! coefficients were published by N. Juffa (error below 1 ULP). The `f64` coefficients are minimax
-//! polynomials for the absolute error of erf (Remez algorithm, 160 bits), with q centred at 1.
+//! polynomials for the absolute error of erf (Remez algorithm, 160 bits), with q centered at 1.
 
 use super::F;
 use super::exp::normal_exp;

@@ -1,4 +1,4 @@
-//! Mathematical functions as straight-line code that LLVM vectorises: no calls, no branches, no tables.
+//! Mathematical functions as straight-line code that LLVM vectorizes: no calls, no branches, no tables.
 //!
 //! The functions map `f32` or `f64` values ([`F`]) to values of the same type. docs/numerics.md lists their
 //! accuracy.

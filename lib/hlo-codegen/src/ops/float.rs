@@ -6,7 +6,7 @@ use crate::math::F;
 /// Emits `remainder`: exact, with the sign of `x`. It is NaN for an infinite `x` or a zero `y`.
 ///
 /// It calls C's `fmod`, because the CPU has no such instruction and a loop of unknown length would not be
-/// vectorised.
+/// vectorized.
 pub fn remainder<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
     x.remainder(y)
 }

@@ -1,4 +1,4 @@
-//! The combining operations of reductions, in forms that LLVM's vectoriser recognises.
+//! The combining operations of reductions, in forms that LLVM's vectorizer recognizes.
 
 use super::Unsupported;
 use crate::builder::{Binary, Builder, FastMath};

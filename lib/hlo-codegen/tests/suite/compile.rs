@@ -270,7 +270,7 @@ fn every_stage_can_be_looked_at() {
     assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
     let (translated, optimized) = (text(Stage::Llvm), text(Stage::OptimizedLlvm));
     assert!(translated.contains("define i32 @hlo_main(") && optimized.contains("define i32 @hlo_main("));
-    // LLVM vectorises the code.
+    // LLVM vectorizes the code.
     assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
     assert_eq!(emit(m.as_ref(), Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");

@@ -5,6 +5,7 @@ use hlo_codegen::builder::{ModuleBuilder, PointerFacts, Signature};
 use hlo_codegen::internals::emit_kernel;
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
 use hlo_kernel::{Kernel, KernelSpec};
 use hlo_testing::Numbers;
@@ -40,7 +41,12 @@ fn input(shape: &Shape, seed: u64) -> Literal {
 
 /// Runs the root of the entry as a kernel on its operands' buffers. `shared` is the operand whose buffer the
 /// single result shares. `pieces` is the number of ranges that the iterations are split into.
-fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces: i64) -> Vec<AlignedBytes> {
+fn run_kernel(
+    module: &Verified<Module>,
+    inputs: &[Literal],
+    shared: Option<usize>,
+    pieces: i64,
+) -> Vec<AlignedBytes> {
     let root = module[module.entry()].root();
     let instr = &module[root];
     let operands: Vec<Option<usize>> = instr
@@ -58,7 +64,7 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
     let slots = first + leaves.len();
     let spec =
         KernelSpec { instruction: root, operand_slots: operands, result_slots: results.clone(), slots };
-    let kernel = Kernel::new(module, spec).unwrap();
+    let kernel = Kernel::new(module.as_ref(), spec).unwrap();
 
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(melior::ir::Location::unknown(&context));
@@ -105,8 +111,7 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
 }
 
 fn check_shared(text: &str, tolerance: f64, shared: Option<usize>) {
-    let module = hlo_parser::parse_module(text).unwrap_or_else(|d| panic!("{d:?}"));
-    assert_eq!(hlo_ir::verify::verify(&module), vec![], "{text}");
+    let module = crate::module(text);
     let parameters = module.parameters(module.entry());
     let inputs: Vec<Literal> =
         parameters.iter().enumerate().map(|(n, &p)| input(&module[p].shape, n as u64 + 1)).collect();
@@ -193,7 +198,7 @@ fn layouts() {
     ] {
         // The interpreter's literals are row-major, whatever the layout. Compare through a row-major copy.
         let text = one_op(&parameters, result, op);
-        let module = hlo_parser::parse_module(&text).unwrap();
+        let module = crate::module(&text);
         let p0 = module.parameters(module.entry())[0];
         let logical = input(&module[p0].shape, 1);
         let want = hlo_eval::evaluate(&module, std::slice::from_ref(&logical), &Default::default()).unwrap();

@@ -75,7 +75,7 @@ fn sorts_of_many_operands() {
             "before {{\n{}ROOT r = pred[] compare({compared}), direction=LT\n}}\n",
             lines(n, |i| format!("x{i} = s32[] parameter({})\ny{i} = s32[] parameter({})", 2 * i, 2 * i + 1)),
         );
-        // The sort calls a comparator that is not recognised as an order.
+        // The sort calls a comparator that is not recognized as an order.
         let asked = comparator
             .replace("before", "asked")
             .replace(&format!("compare({compared})"), &format!("compare(s, y{key})"));

@@ -14,9 +14,9 @@ pub struct WindowDim {
     pub pad_low: i64,
     /// Padding after the base area.
     pub pad_high: i64,
-    /// Base dilation: the distance between neighbours of the base area, 1 for none.
+    /// Base dilation: the distance between neighbors of the base area, 1 for none.
     pub lhs_dilate: i64,
-    /// Window dilation: the distance between neighbours of the window.
+    /// Window dilation: the distance between neighbors of the window.
     pub rhs_dilate: i64,
     /// Whether the window is reversed.
     pub reversed: bool,
@@ -33,6 +33,13 @@ impl Default for WindowDim {
 pub struct Window {
     /// The dimensions.
     pub dims: Vec<WindowDim>,
+}
+
+impl Window {
+    /// Returns the dimensions of the window over an array of this rank. They are trivial if the attribute is empty.
+    pub fn of_rank(&self, rank: usize) -> Vec<WindowDim> {
+        if self.dims.is_empty() { vec![WindowDim::default(); rank] } else { self.dims.clone() }
+    }
 }
 
 /// Reads `AxBxC` with `item` for each element. It is one token, without blanks inside.

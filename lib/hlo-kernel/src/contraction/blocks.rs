@@ -1,16 +1,16 @@
 //! Contractions in blocks of elements that are aggregated together.
 //!
-//! For each block of neighbouring result elements, the inner loops become the outer ones. They run over all
+//! For each block of neighboring result elements, the inner loops become the outer ones. They run over all
 //! indices that contribute a value to any element of the block. The innermost loop runs along the elements,
-//! where the operands' elements are contiguous too, so that LLVM vectorises it. Each element receives its
+//! where the operands' elements are contiguous too, so that LLVM vectorizes it. Each element receives its
 //! values in the order of the loops, wherever the block begins.
 
-use super::loops::{Blocks, Loops, Search};
+use super::loops::{ElementBlocks, Loops, Search};
 use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
 /// Maximum number of elements of a block, so that their accumulators stay in the first-level cache.
 const MAX_BLOCK_ELEMENTS: i64 = 512;
-/// Minimum number of elements of a block, unless the dimension is shorter. Blocks have a multiple of this
+/// Minimum number of elements of a block, unless the dimension is shorter. ElementBlocks have a multiple of this
 /// number, which is a number of whole vectors.
 const MIN_BLOCK_ELEMENTS: i64 = 128;
 /// Minimum length of a loop along elements that is executed in blocks.
@@ -19,7 +19,7 @@ const MIN_BLOCKED_LENGTH: i64 = 32;
 const MAX_SEQUENTIAL_VALUES: i64 = 1 << 12;
 
 /// Returns the loops in blocks of the result, along the dimension whose elements are contiguous. Returns
-/// `None` if they cannot be vectorised.
+/// `None` if they cannot be vectorized.
 pub(super) fn in_blocks(search: &Search<'_>) -> Option<Loops> {
     let outputs = search.contraction.output.len();
     let lie_together = (0..outputs).filter(|&d| search.memory.output[d] == 1);
@@ -71,7 +71,7 @@ pub(super) fn in_blocks(search: &Search<'_>) -> Option<Loops> {
     }
     loops.inner = (loops.nest.outer()..=last).collect();
     let number = loops.nest.in_variables(&number);
-    loops.blocks = Some(Box::new(Blocks { size, length: *length, number, element, first }));
+    loops.blocks = Some(Box::new(ElementBlocks { size, length: *length, number, element, first }));
     Some(loops)
 }
 

@@ -1,5 +1,5 @@
 //! The loops of a contraction: their order, their positions in memory, and which of them are shared or
-//! vectorised.
+//! vectorized.
 
 use hlo_analysis::cost_model::TARGET_PARALLEL_ITERATIONS;
 use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
@@ -31,10 +31,10 @@ pub struct Loops {
     pub shared: Vec<Shared>,
     /// The blocks, if the inner loops run over the elements of a block of the result instead of over the
     /// values of one element.
-    pub blocks: Option<Box<Blocks>>,
+    pub blocks: Option<Box<ElementBlocks>>,
 }
 
-/// The way of computing elements where neighbours have the same inner loops.
+/// The way of computing elements where neighbors have the same inner loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementStrategy {
     /// Elements are computed one by one, without inner loops, so that the loop over the elements is the
@@ -55,7 +55,7 @@ pub struct Shared {
 
 /// The blocks of a contraction. The loop over blocks is the last outer loop.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct ElementBlocks {
     /// Number of elements of a block.
     pub size: i64,
     /// Number of elements along the dimension that is split into blocks.
@@ -68,7 +68,7 @@ pub struct Blocks {
     pub first: Affine,
 }
 
-/// The distance of neighbours in memory along each dimension, in elements.
+/// The distance of neighbors in memory along each dimension, in elements.
 pub(super) struct Memory {
     pub(super) output: Vec<i64>,
     pub(super) operands: Vec<Vec<i64>>,
@@ -94,7 +94,7 @@ impl Loops {
     }
 
     /// Decides how most elements are computed along the innermost loop of the result, in strips of at most
-    /// `most` elements. Returns the benefit for vectorisation, approximately the number of elements of a
+    /// `most` elements. Returns the benefit for vectorization, approximately the number of elements of a
     /// vector.
     pub(super) fn choose_element_strategy(&mut self, most: i64) -> i64 {
         let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return 0 };
@@ -114,7 +114,7 @@ impl Loops {
                 .try_fold(1i64, |n, level| n.checked_mul(interior.trip_count_bounds(level).high))
                 .is_some_and(|points| points <= MAX_UNROLLED);
         let (inside, worth) = match farthest {
-            // LLVM can vectorise accesses with a small stride.
+            // LLVM can vectorize accesses with a small stride.
             0..=4 if is_small => {
                 (ElementStrategy::Unrolled, if farthest > 1 { MAX_LANES } else { 2 * MAX_LANES })
             }
@@ -258,7 +258,7 @@ fn inner_order(nest: &Nest, operands: &[Affine]) -> Vec<usize> {
             -1 => 2,
             _ => 8,
         });
-        // A loop of few steps is not worth vectorising.
+        // A loop of few steps is not worth vectorizing.
         far.sum::<i64>() + if nest.trip_count_bounds(variable).high < 8 { 4 } else { 0 }
     };
     let best = order.iter().copied().rev().filter(|&v| is_free(v)).min_by_key(|&v| distance(v));

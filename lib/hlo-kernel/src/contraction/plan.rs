@@ -34,7 +34,7 @@ impl<'a> ContractionPlan<'a> {
     ///
     /// # Errors
     /// The instruction is not a contraction, or other passes must transform it first.
-    pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
+    pub(crate) fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
         let instr = &module[id];
         let Op::Contraction(attrs) = &instr.op else { return Err("not a contraction".into()) };
         let contraction = &attrs.access;

@@ -1,18 +1,18 @@
 //! Tests of the blocks of long sums.
 
-use hlo_kernel::{Blocks, Extent};
+use hlo_kernel::{Extent, SumBlocks};
 
 /// Adds the indices of the loops that a sum visits to `seen`, and returns the lengths of its sequential parts.
-fn visit(blocks: &Blocks, loops: &[(i64, i64)], at: &mut Vec<i64>, seen: &mut Vec<Vec<i64>>) -> Vec<i64> {
+fn visit(blocks: &SumBlocks, loops: &[(i64, i64)], at: &mut Vec<i64>, seen: &mut Vec<Vec<i64>>) -> Vec<i64> {
     match (blocks, loops.split_first()) {
-        (Blocks::Inside(inner), Some((&(lower, upper), rest))) => {
+        (SumBlocks::Inside(inner), Some((&(lower, upper), rest))) => {
             assert_eq!(upper - lower, 1, "a loop with a single index");
             at.push(lower);
             let lengths = visit(inner, rest, at, seen);
             at.pop();
             lengths
         }
-        (Blocks::Parts { step, exact, part }, Some((&(lower, upper), rest))) => {
+        (SumBlocks::Parts { step, exact, part }, Some((&(lower, upper), rest))) => {
             let mut lengths = Vec::new();
             for start in (lower..upper).step_by(*step as usize) {
                 assert!(!exact || start + step <= upper, "an exact part is whole");
@@ -22,7 +22,7 @@ fn visit(blocks: &Blocks, loops: &[(i64, i64)], at: &mut Vec<i64>, seen: &mut Ve
             }
             lengths
         }
-        (Blocks::Sequence, _) | (_, None) => {
+        (SumBlocks::Sequence, _) | (_, None) => {
             let before = seen.len();
             sequence(loops, at, seen);
             vec![(seen.len() - before) as i64]
@@ -44,7 +44,7 @@ fn each_index_is_visited_once_in_order_and_no_sequence_is_longer_than_a_block() 
     let lists: [&[i64]; 9] = [&[], &[0], &[1], &[7], &[100], &[3, 50], &[50, 3], &[2, 3, 40], &[1, 200, 1]];
     for sizes in lists {
         for block in [1, 4, 16, 64] {
-            let blocks = Blocks::of_sizes(sizes, block);
+            let blocks = SumBlocks::of_sizes(sizes, block);
             let loops: Vec<(i64, i64)> = sizes.iter().map(|&size| (0, size)).collect();
             let (mut seen, mut all) = (Vec::new(), Vec::new());
             let lengths = visit(&blocks, &loops, &mut Vec::new(), &mut seen);
@@ -57,14 +57,15 @@ fn each_index_is_visited_once_in_order_and_no_sequence_is_longer_than_a_block() 
 
 #[test]
 fn the_number_of_levels_grows_with_the_logarithm_of_the_length() {
-    let levels = |size| Blocks::of_sizes(&[size], 64).levels();
+    let levels = |size| SumBlocks::of_sizes(&[size], 64).levels();
     assert_eq!([64, 65, 64 * 32, 64 * 32 + 1, 1 << 40].map(levels), [0, 1, 1, 2, 7]);
-    assert_eq!(Blocks::of_sizes(&[64 * 32 + 1], 64).steps(), [2048, 64]);
+    assert_eq!(SumBlocks::of_sizes(&[64 * 32 + 1], 64).steps(), [(0, vec![2048, 64])]);
+    assert_eq!(SumBlocks::of_sizes(&[100, 1000], 64).steps(), [(0, vec![32, 1]), (1, vec![64])]);
 }
 
 #[test]
 fn parts_of_a_loop_of_unknown_length_are_not_exact() {
-    let of = |exact| Blocks::of(&[Extent { size: 128, exact }], 64);
-    assert!(matches!(of(true), Blocks::Parts { step: 64, exact: true, .. }));
-    assert!(matches!(of(false), Blocks::Parts { step: 64, exact: false, .. }));
+    let of = |exact| SumBlocks::of(&[Extent { size: 128, exact }], 64);
+    assert!(matches!(of(true), SumBlocks::Parts { step: 64, exact: true, .. }));
+    assert!(matches!(of(false), SumBlocks::Parts { step: 64, exact: false, .. }));
 }

@@ -8,7 +8,7 @@ fn check(program: &str, expected: &str) {
     let module = hlo_parser::parse_module(program).unwrap_or_else(|e| panic!("{e:?}\n{program}"));
     let module = Verified::new(module).unwrap_or_else(|e| panic!("{e:?}\n{program}"));
     let plan = hlo_plan::plan(module.as_ref(), u64::MAX).unwrap_or_else(|e| panic!("{e:?}\n{program}"));
-    let table = KernelTable::new(&module, &plan).unwrap_or_else(|e| panic!("{e:?}\n{program}"));
+    let table = KernelTable::new(module.as_ref(), &plan).unwrap_or_else(|e| panic!("{e:?}\n{program}"));
     let described = table.describe();
     assert_eq!(described, expected, "\n{described}");
 }
@@ -32,11 +32,12 @@ ENTRY main { p = f32[128,64] parameter(0) ROOT r = f32[128,64] fusion(p), kind=k
 kernel_0.r: rows, 1 call
   for i0 in 0..128 (threads share 128 iterations, 32 per chunk)
     m = maximum as s32 over r0 in 0..64
-    s = sum in f32 over r0 in 0..64
+    s = sum in f32 over r1 in 0..64
     keeps 64 elements of e on the stack
     for i1 in 0..64
       b1[i0, i1] = q
   reads b0[i0, r0]: p f32[128,64]
+  reads b0[i0, r1]: p f32[128,64]
   reads b0[i0, i1]: p f32[128,64]
 ",
     );
@@ -52,7 +53,7 @@ ENTRY main { p = f32[5000,256] parameter(0) z = f32[] constant(0) ROOT r = f32[2
 kernel_0.r: columns, 1 call
   for i0 in 2 tiles of 128 (threads share 2 iterations, 1 per chunk)
     keeps 3 x 128 accumulators of f32 on the stack
-    r = sum in f32 over r0 in 0..5000, in blocks of 2048 and 64
+    r = sum in f32 over r0 in 0..5000, r0 in parts of 2048 and 64
     reads 8 rows together
     b1[i0] = r
   reads b0[r0, i0]: p f32[5000,256]
@@ -72,8 +73,8 @@ kernel_0.r: loops, 1 call
   for (i0, i1) in 128 x 512 (threads share 4 iterations, 2 per chunk)
     computes tiles of 32 x 32 along i0, stores them along i1
     b2[i0, i1] = r
-  reads b1[i0]: q f32[128]
   reads b0[i1, i0]: p f32[512,128]
+  reads b1[i0]: q f32[128]
 ",
     );
 }
@@ -107,7 +108,7 @@ kernel_0.n: loops, 1 call
 
 kernel_1.r: update, 1 call
   for i1 in 0..100
-    b0[start + index] = the element of the update of r
+    b0[start + index] = update of r
 ",
     );
 }
@@ -191,10 +192,92 @@ fn a_contraction_runs_in_strips() {
 ENTRY main { p = f32[64,32] parameter(0) q = f32[32,128] parameter(1) ROOT r = f32[64,128] contraction(p, q), access={(d0,d1) >= (d0,d2) + (d2,d1)} }"#,
         "\
 kernel_0.r: contraction, 1 call
-  for v0 in 0..=63, v1 in 0..=127 in 2 parts of 64 (threads share 128 iterations, 32 per chunk)
+  for v0 in 0..64, v1 in 0..128 in 2 parts of 64 (threads share 128 iterations, 32 per chunk)
     computes strips of 32 elements
-    for v2 in 0..=31
+    for v2 in 0..32
       b2: {(d0,d1) >= (d0,d2) + (d2,d1)} in f32
+",
+    );
+}
+
+#[test]
+fn reductions_of_reductions_have_loops_with_names_of_their_own() {
+    check(
+        r#"HloModule m
+ad { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+f { p = f32[16,5000,3] parameter(0) z = f32[] constant(0)
+ inner = f32[16,5000] reduce(p, z), dimensions={2}, to_apply=ad
+ n = f32[16,5000] negate(inner)
+ ROOT outer = f32[16] reduce(n, z), dimensions={1}, to_apply=ad }
+ENTRY main { p = f32[16,5000,3] parameter(0) ROOT r = f32[16] fusion(p), kind=kLoop, calls=f }"#,
+        "\
+kernel_0.r: loops, 1 call
+  for i0 in 0..16 (threads share 16 iterations, 2 per chunk)
+    inner = sum in f32 over r0 in 0..3
+    outer = sum in f32 over r1 in 0..5000, r1 in parts of 2048
+    b1[i0] = outer
+  reads b0[i0, r1, r0]: p f32[16,5000,3]
+",
+    );
+}
+
+#[test]
+fn loops_over_contracting_dimensions_have_names_and_reversed_indices_are_differences() {
+    check(
+        r#"HloModule m
+f { p = f32[4,8] parameter(0) q = f32[8,4] parameter(1)
+ d = f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ ROOT r = f32[4,4] reverse(d), dimensions={1} }
+ENTRY main { p = f32[4,8] parameter(0) q = f32[8,4] parameter(1) ROOT r = f32[4,4] fusion(p, q), kind=kLoop, calls=f }"#,
+        "\
+kernel_0.d: loops, 1 call
+  for i0 in 0..4
+    for i1 in 0..4
+      d = sum of products over r0 in 0..8
+      b2[i0, i1] = d
+  reads b0[i0, r0]: p f32[4,8]
+  reads b1[r0, i1]: q f32[8,4]
+
+r: loops, in the host function
+  for i0 in 0..4
+    for i1 in 0..4
+      b1[i0, i1] = r
+  reads b0[i0, 3 - i1]: d f32[4,4]
+",
+    );
+}
+
+#[test]
+fn a_reduction_of_several_arrays_stores_each_result() {
+    check(
+        r#"HloModule m
+first { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+ less = pred[] compare(b, a), direction=LT
+ v = f32[] select(less, b, a) k = s32[] select(less, j, i) ROOT t = (f32[], s32[]) tuple(v, k) }
+ENTRY main { p = f32[6,10] parameter(0) i = s32[6,10] parameter(1) z = f32[] constant(inf) k = s32[] constant(-1)
+ ROOT r = (f32[6], s32[6]) reduce(p, i, z, k), dimensions={1}, to_apply=first }"#,
+        "\
+kernel_0.r: loops, 1 call
+  for i0 in 0..6
+    r = first over r0 in 0..10
+    b2[i0] = r {0}
+    b3[i0] = r {1}
+  reads b0[i0, r0]: p f32[6,10]
+  reads b1[i0, r0]: i s32[6,10]
+",
+    );
+}
+
+#[test]
+fn tiny_kernels_are_in_the_host_function() {
+    check(
+        "HloModule m
+ENTRY main { p = f32[2,2] parameter(0) ROOT r = f32[2,2] negate(p) }",
+        "\
+r: loops, in the host function
+  for i in 0..4
+    b1[i] = r
+  reads b0[i]: p f32[2,2]
 ",
     );
 }

@@ -4,11 +4,11 @@ use super::writer::{BlockAccumulators, Done, Writer};
 use crate::builder::{Binary, FastMath, V};
 use crate::elem::{self, Elem};
 use hlo_ir::ElementType;
-use hlo_kernel::contraction::Blocks;
+use hlo_kernel::contraction::ElementBlocks;
 
 impl<'c> Writer<'_, '_, 'c> {
     /// Emits a block: aggregates and stores its values.
-    pub(super) fn in_block(&self, blocks: &Blocks, variables: &mut Vec<V<'c>>) -> Done {
+    pub(super) fn in_block(&self, blocks: &ElementBlocks, variables: &mut Vec<V<'c>>) -> Done {
         let b = self.b;
         let Some(BlockAccumulators { values, any }) = &self.block else { return Ok(()) };
         let done = b.muli(self.at(&blocks.number, variables), b.index(blocks.size));

@@ -97,7 +97,7 @@ impl<'c> Writer<'_, '_, 'c> {
 
 /// Positions and bounds.
 impl<'c> Writer<'_, '_, 'c> {
-    /// Returns the distance between neighbours along the innermost loop of the result.
+    /// Returns the distance between neighbors along the innermost loop of the result.
     pub(super) fn step(&self, position: &Affine, nest: &Nest) -> i64 {
         nest.outer().checked_sub(1).map_or(0, |innermost| position.coefficients[innermost])
     }

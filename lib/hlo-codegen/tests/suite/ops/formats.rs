@@ -155,7 +155,7 @@ fn bf16_and_f16_round_once() {
             assert!(got.is_nan());
             continue;
         }
-        // Neither neighbour is closer.
+        // Neither neighbor is closer.
         for other in [bits.wrapping_add(1), bits.wrapping_sub(1)] {
             let other = f64::from(f32::from_bits(u32::from(other) << 16));
             if got.is_finite() && other.is_finite() && (other < 0.0) == (got < 0.0) {

@@ -1,4 +1,4 @@
-//! Tests that reduction loops with common combiners are vectorised.
+//! Tests that reduction loops with common combiners are vectorized.
 
 use hlo_codegen::builder::{FastMath, ModuleBuilder, PointerFacts, Signature};
 use hlo_codegen::internals::{Elem, Unsupported, emit_reducer_op, load, store};
@@ -33,7 +33,7 @@ fn reduction(op: &Op, init: f64, file: FileType) -> Vec<u8> {
 }
 
 #[test]
-fn float_reductions_vectorise_and_propagate_nan() {
+fn float_reductions_vectorize_and_propagate_nan() {
     let cases = [
         (Op::Add, 0.0, 4096.0 * 4097.0 / 2.0),
         (Op::Maximum, f64::NEG_INFINITY, 4096.0),

@@ -22,13 +22,13 @@ fn functions() -> Vec<Op> {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn functions_of_f32_vectorise_without_calls() {
+fn functions_of_f32_vectorize_without_calls() {
     for op in functions() {
         for ty in [ElementType::F32, ElementType::Bf16] {
             let text = String::from_utf8(code(&op, ty, &[ty], FileType::Assembly)).expect("text");
             let vector = ["%ymm", "%zmm", "%xmm"].iter().any(|r| text.contains(r))
                 && ["mulps", "fmadd213ps", "fmadd231ps", "mulpd", "divps"].iter().any(|m| text.contains(m));
-            assert!(vector, "{} {ty} is not vectorised", op.name());
+            assert!(vector, "{} {ty} is not vectorized", op.name());
             assert!(!text.contains("call"), "{} {ty} calls a function", op.name());
         }
     }
