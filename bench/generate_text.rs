@@ -35,7 +35,7 @@ fn scalar_computation(out: &mut impl Write, name: &str, opcode: &str) -> std::io
     writeln!(out, "  ROOT %c = f32[] {opcode}(%a, %b)\n}}\n")
 }
 
-/// Writes layers, each a computation with products, broadcasts, normalisation and reductions.
+/// Writes layers, each a computation with products, broadcasts, normalization and reductions.
 fn train(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let layers = bytes / 4000 + 1;
     writeln!(out, "HloModule jit_train_step\n")?;

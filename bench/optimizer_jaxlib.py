@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the time of the passes of the pipeline `cpu` to that of jaxlib's optimiser.
+"""Compares the time of the passes of the pipeline `cpu` to that of jaxlib's optimizer.
 
     bench/optimizer_jaxlib.py [--runs N] [--hlo-opt PATH] [MODULE.hlo ...]
 
@@ -82,8 +82,8 @@ def measure_jaxlib(path, runs):
         flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={dump} --xla_dump_hlo_as_text"
         child[child.index("--runs") + 1] = "0"
         subprocess.run(child, env=dict(os.environ, XLA_FLAGS=flags), capture_output=True, check=True)
-        optimised = [f for f in os.listdir(dump) if f.endswith("cpu_after_optimizations.txt")]
-        with open(os.path.join(dump, sorted(optimised)[-1])) as f:
+        optimized = [f for f in os.listdir(dump) if f.endswith("cpu_after_optimizations.txt")]
+        with open(os.path.join(dump, sorted(optimized)[-1])) as f:
             instructions = len(INSTRUCTION.findall(f.read()))
     logs = done.stderr.split(MARK)[2:]
     return statistics.median(seconds_of_passes(log) for log in logs), instructions

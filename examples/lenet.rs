@@ -1,4 +1,4 @@
-//! Trains LeNet-5, written in Tile (`lenet.tile`), to recognise digits. The example compiles the loss with its gradients, and an update
+//! Trains LeNet-5, written in Tile (`lenet.tile`), to recognize digits. The example compiles the loss with its gradients, and an update
 //! step for each parameter. It also draws the images: glyphs at random positions, with noise.
 //!
 //! ```text

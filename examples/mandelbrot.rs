@@ -45,8 +45,8 @@ fn mandelbrot() -> Result<Module, Box<dyn Error>> {
     Ok(b.build()?)
 }
 
-/// Returns the colour of a point that left after `count` iterations. A point that stays is black.
-fn colour(count: i32) -> [u8; 3] {
+/// Returns the color of a point that left after `count` iterations. A point that stays is black.
+fn color(count: i32) -> [u8; 3] {
     if count >= ITERATIONS {
         return [0; 3];
     }
@@ -72,7 +72,7 @@ pub fn run(file: &str) -> Result<String, Box<dyn Error>> {
     let mut picture = png::Encoder::new(BufWriter::new(File::create(file)?), WIDTH as u32, HEIGHT as u32);
     picture.set_color(png::ColorType::Rgb);
     let mut writer = picture.write_header()?;
-    writer.write_image_data(&counts.iter().flat_map(|&n| colour(n)).collect::<Vec<u8>>())?;
+    writer.write_image_data(&counts.iter().flat_map(|&n| color(n)).collect::<Vec<u8>>())?;
     writer.finish()?;
     let stay = counts.iter().filter(|&&n| n >= ITERATIONS).count() * 100 / counts.len();
     Ok(format!("{WIDTH} x {HEIGHT} points, {ITERATIONS} iterations, {stay} % of the points stay: {file}"))

@@ -34,7 +34,7 @@ fn the_picture_is_current() {
     assert!(current == picture, "docs/images/diagnostic.svg is not what hlo-opt prints: run with BLESS=1");
 }
 
-/// Draws a terminal with `text`, whose colours are ANSI escapes.
+/// Draws a terminal with `text`, whose colors are ANSI escapes.
 fn svg(text: &str) -> String {
     let lines: Vec<Vec<Run>> = runs(text);
     let width = |line: &Vec<Run>| line.iter().map(|r| r.text.chars().count()).sum::<usize>();
@@ -107,7 +107,7 @@ fn runs(text: &str) -> Vec<Vec<Run>> {
     lines
 }
 
-/// Returns a colour of the terminal.
+/// Returns a color of the terminal.
 fn hue(n: u8) -> &'static str {
     ["#6c7086", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#cdd6f4"]
         [usize::from(n % 8)]

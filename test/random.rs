@@ -153,7 +153,7 @@ pub(crate) fn run(module: &Module, how: Compilation, inputs: &[&Literal]) -> Che
     program.run(&inputs).map_err(|e| format!("run: {e}"))
 }
 
-/// Returns the comparison that applies to each line, and whether its value depends on unspecified behaviour.
+/// Returns the comparison that applies to each line, and whether its value depends on unspecified behavior.
 fn bounds(program: &Program, e: &Evaluated) -> Vec<(Bound, bool)> {
     let mut out: Vec<(Bound, bool)> = Vec::new();
     for (line, &id) in program.entry().lines.iter().zip(&e.ids) {
@@ -205,7 +205,7 @@ fn compare(
 
 /// Checks both properties of a program: each instruction alone, and the whole program.
 fn check(program: &Program, seed: u64, making: ModuleSource, tally: Option<&Mutex<Tally>>) -> Check {
-    // LLVM's optimiser takes most of the time, so only some programs use it.
+    // LLVM's optimizer takes most of the time, so only some programs use it.
     let (threads, optimize) =
         (1 + (seed / BATCH_PROGRAMS / 2 % 2) as usize, (seed / BATCH_PROGRAMS / 4).is_multiple_of(8));
     let evaluated = interpret(program, seed, making)?;

@@ -1,5 +1,5 @@
 //! Tests of `hlo-run --bisect-passes` on modules of the corpus, with a pass that is wrong on purpose (the
-//! feature `wrong-rewrite`). `lib/hlo-passes/tests/suite/bisect.rs` tests the other behaviour of bisection, without
+//! feature `wrong-rewrite`). `lib/hlo-passes/tests/suite/bisect.rs` tests the other behavior of bisection, without
 //! the feature.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-"""Trains a convolutional network to recognise digits. It uses only JAX, on the HLO toolchain.
+"""Trains a convolutional network to recognize digits. It uses only JAX, on the HLO toolchain.
 
     JAX_PLATFORMS=hlo,cpu python mnist.py [--data FOLDER] [--epochs N] [--batch N]
 
@@ -82,7 +82,7 @@ def step(p, moments, images, digits):
 
 @jax.jit
 def right(p, images, digits):
-    """Returns the number of digits that are recognised correctly."""
+    """Returns the number of digits that are recognized correctly."""
     return (scores(p, images).argmax(1) == digits).sum()
 
 

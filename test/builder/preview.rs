@@ -178,7 +178,7 @@ fn hlo_run(file: &Path, module: &hlo_ir::Module) -> std::process::Command {
     command
 }
 
-/// "C++ interface": the behaviour that the comments of `ComputationBuilder` promise.
+/// "C++ interface": the behavior that the comments of `ComputationBuilder` promise.
 #[test]
 fn the_interface_does_what_its_comments_say() {
     let e = Example::new("interface");

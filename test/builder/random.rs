@@ -8,7 +8,7 @@ use hlo_testing::generate::{Program, Style};
 use hlo_testing::replay;
 use std::ops::Range;
 
-/// The seeds of the programs. Programs with these seeds are compiled without LLVM's optimiser, which takes
+/// The seeds of the programs. Programs with these seeds are compiled without LLVM's optimizer, which takes
 /// most of the time.
 const SEEDS: Range<u64> = 4 * BATCH_PROGRAMS..8 * BATCH_PROGRAMS;
 

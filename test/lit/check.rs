@@ -1,7 +1,7 @@
 //! FileCheck on top of the `filecheck` crate. Translates LLVM's syntax to that of the crate and adds what the
 //! crate lacks (labels, counts, empty lines, canonical white space, prefixes).
 //!
-//! It also hides the crate's own behaviour from the tests. The crate puts word boundaries around patterns
+//! It also hides the crate's own behavior from the tests. The crate puts word boundaries around patterns
 //! (`$()` at both ends turns them off), uses `$` for its own escapes (doubled here), and lets `[^x]` match a
 //! newline.
 

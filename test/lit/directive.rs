@@ -10,9 +10,9 @@ pub enum Kind {
     Next,
     /// On the line of the previous match.
     Same,
-    /// Not between the neighbouring matches.
+    /// Not between the neighboring matches.
     Not,
-    /// In any order among the neighbouring `-DAG` lines.
+    /// In any order among the neighboring `-DAG` lines.
     Dag,
     /// Divides the output into blocks that are matched separately.
     Label,

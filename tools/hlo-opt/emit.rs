@@ -42,7 +42,7 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
         };
         return Err(Failure::Message(format!(
             "`{name}` has {boxes} boxes with what is inside of them, more than the {most} that are drawn with --open: without \
-             it they are closed, --emit=html opens any of them, --around=NAME --depth=N shows the neighbourhood of an \
+             it they are closed, --emit=html opens any of them, --around=NAME --depth=N shows the neighborhood of an \
              instruction, --computation=NAME one computation, --max-boxes=N draws more"
         )));
     }

@@ -321,7 +321,8 @@ pub enum Isolate {
     /// The instructions of the given module
     Given,
     /// The instructions after the passes: the default ones or those of --passes
-    Optimised,
+    #[value(alias = "optimised")]
+    Optimized,
 }
 
 /// The instructions that `--check-finite` reports.

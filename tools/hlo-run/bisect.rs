@@ -99,7 +99,7 @@ fn report(culprit: &Culprit) -> String {
     let Culprit { pass, execution, executions, run, rewrite, why, .. } = culprit;
     let mut out = format!("pass `{}` changes the results\n", pass.name);
     // Writing to a string does not fail.
-    let _ = writeln!(out, "  execution {execution} of {executions}, its run number {run}");
+    let _ = writeln!(out, "  execution {execution} of {executions} in the pipeline, run {run} of this pass");
     let _ = match rewrite {
         Some(r) => writeln!(
             out,

@@ -272,7 +272,7 @@ fn find(
     (settings, tolerances): (Settings<'_>, Tolerances),
 ) -> Result<(), Failure> {
     let mut feed = Feed::open(&args.infeed, args.outfeed.as_deref(), true)?;
-    if args.isolate != Some(Isolate::Optimised) {
+    if args.isolate != Some(Isolate::Optimized) {
         let subject = bisect::Subject { module, source, inputs, settings, tolerances };
         return if args.bisect_passes {
             bisect::run(args, reporter, &subject, &mut feed)
@@ -280,16 +280,16 @@ fn find(
             isolate::run(args, reporter, &subject, &mut feed)
         };
     }
-    let optimised = pipeline::run(module, source, args, reporter, engine::Engine::Interpreted)?;
+    let optimized = pipeline::run(module, source, args, reporter, engine::Engine::Interpreted)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
     // The passes may have added sizes as additional parameters for padded arrays.
-    let padded = parameter_leaves(&optimised).len() != shapes.len();
+    let padded = parameter_leaves(&optimized).len() != shapes.len();
     let inputs = if padded {
         hlo_client::padded_inputs(&shapes, inputs).map_err(|e| Failure::Message(e.to_string()))?
     } else {
         inputs.to_vec()
     };
-    let subject = bisect::Subject { module: &optimised, source, inputs: &inputs, settings, tolerances };
+    let subject = bisect::Subject { module: &optimized, source, inputs: &inputs, settings, tolerances };
     isolate::run(args, reporter, &subject, &mut feed)
 }
 

@@ -152,8 +152,8 @@ impl Registry {
         }
         if is_of_backend(name) {
             message.push_str(
-                ": a backend of XLA calls its library so in place of an operation when it optimises a module; run the \
-                 module from before optimisation, which `XLA_FLAGS=--xla_dump_to=DIR` writes as \
+                ": a backend of XLA calls its library so in place of an operation when it optimizes a module; run the \
+                 module from before optimization, which `XLA_FLAGS=--xla_dump_to=DIR` writes as \
                  `*.before_optimizations.txt`",
             );
             return Error(message);

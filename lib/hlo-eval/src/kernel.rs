@@ -85,7 +85,7 @@ pub(crate) fn binary<A: Pod, B: Pod, R: Pod>(f: impl Fn(A, B) -> R + Send + Sync
 pub(crate) fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
     f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
 ) -> Kernel {
-    /// Returns the distance between neighbouring elements: 0 for a single element.
+    /// Returns the distance between neighboring elements: 0 for a single element.
     fn step<T>(operand: &[T], count: usize) -> Result<usize, KernelError> {
         match operand.len() {
             1 => Ok(0),

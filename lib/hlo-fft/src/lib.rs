@@ -1,7 +1,7 @@
 //! Plans of Fourier transforms of lines: twiddle factors and the decomposition of a length. `rustfft` plans
 //! complex lines, and `realfft` plans real lines.
 //!
-//! The algorithms of both crates are generic in the number type and large. Compiling optimised code of them
+//! The algorithms of both crates are generic in the number type and large. Compiling optimized code of them
 //! for f32 and f64 takes minutes. A separate crate does this once, in parallel with other crates. No function
 //! here is generic, so callers do not compile any of the code again.
 //!

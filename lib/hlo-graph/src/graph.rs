@@ -131,7 +131,7 @@ impl Builder<'_> {
     fn boxes(&self, computation: ComputationId, around: Option<(InstrId, usize)>) -> Boxes {
         let order = self.module.post_order(computation);
         let shown = self.shown(computation, &order);
-        let wanted = around.map(|(center, depth)| self.neighbourhood(&order, &shown, center, depth));
+        let wanted = around.map(|(center, depth)| self.neighborhood(&order, &shown, center, depth));
         let is_drawn = |i: &InstrId| shown.contains(i) && wanted.as_ref().is_none_or(|w| w.contains(i));
         let drawn =
             order.into_iter().filter(is_drawn).map(|i| Group { members: vec![i], name: String::new() });
@@ -196,14 +196,14 @@ impl Builder<'_> {
         let title =
             if boxes.title.is_empty() { name.to_string() } else { format!("{name}: {}", boxes.title) };
         let mut page = Page { title, nodes: Vec::new(), edges };
-        let mut labelled = vec![false; boxes.drawn.len()];
+        let mut labeled = vec![false; boxes.drawn.len()];
         for edge in page.edges.iter().filter(|e| !e.control) {
-            labelled[edge.from] = true;
+            labeled[edge.from] = true;
         }
         let inside: HashMap<usize, usize> = boxes.groups.iter().copied().collect();
         for (n, group) in boxes.drawn.iter().enumerate() {
             let node = match (&group.members[..], inside.get(&n)) {
-                (&[id], _) => self.node(id, &boxes.shown, !labelled[n]),
+                (&[id], _) => self.node(id, &boxes.shown, !labeled[n]),
                 (_, page) => self.group(group, page.copied()),
             };
             page.nodes.push(Node { cut: cut.contains(&n), ..node });
@@ -249,7 +249,7 @@ impl Builder<'_> {
     }
 
     /// Returns the boxes that are at most `depth` edges away from `center`.
-    fn neighbourhood(
+    fn neighborhood(
         &self,
         order: &[InstrId],
         shown: &HashSet<InstrId>,

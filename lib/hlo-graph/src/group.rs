@@ -62,7 +62,7 @@ fn pieces_or_all(pieces: Vec<Vec<usize>>, order: &[usize]) -> Vec<Vec<usize>> {
     if pieces.len() > 1 { pieces } else { order.iter().map(|&n| vec![n]).collect() }
 }
 
-/// Joins neighbouring pieces so that at most `limit` remain. They have about the same size if the pieces are
+/// Joins neighboring pieces so that at most `limit` remain. They have about the same size if the pieces are
 /// small.
 fn merge_to_limit(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
     let total: usize = pieces.iter().map(Vec::len).sum();
@@ -133,7 +133,7 @@ fn order(scopes: &[Vec<String>], edges: &[(usize, usize)]) -> Vec<usize> {
     out
 }
 
-/// Returns the ready scope that has the longest common prefix with `here`. It is a neighbour of `here` in the
+/// Returns the ready scope that has the longest common prefix with `here`. It is a neighbor of `here` in the
 /// order of scopes.
 fn nearest<'s>(ready: &BTreeMap<&'s [String], BTreeSet<usize>>, here: &[String]) -> Option<&'s [String]> {
     let below = ready.range::<[String], _>((Unbounded, Included(here))).next_back().map(|(&s, _)| s);

@@ -1,8 +1,8 @@
-//! The kinds of boxes, and their colours.
+//! The kinds of boxes, and their colors.
 
 use hlo_ir::{Family, Op};
 
-/// A kind of box with its own colour.
+/// A kind of box with its own color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Parameters.
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Returns the fill colour and the border colour.
+    /// Returns the fill color and the border color.
     pub fn colors(self) -> (&'static str, &'static str) {
         match self {
             Kind::Parameter => ("#fff3d6", "#c79a3a"),
@@ -104,7 +104,7 @@ impl Kind {
     }
 }
 
-/// The colour of the critical path.
+/// The color of the critical path.
 pub(crate) const CRITICAL_PATH_COLOR: &str = "#d4380d";
-/// The colour of edges.
+/// The color of edges.
 pub(crate) const EDGE_COLOR: &str = "#7d8590";

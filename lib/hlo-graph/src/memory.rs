@@ -109,12 +109,12 @@ const TOP: f64 = 56.0;
 /// The maximum number of bars with their own text.
 const MAX_BARS: usize = 20_000;
 
-/// The colours of the largest pieces.
+/// The colors of the largest pieces.
 const COLORS: &[&str] =
     &["#4a77bd", "#c77a4a", "#6fa56f", "#9a68ad", "#c06a93", "#4f9c98", "#b8a94a", "#b85c5c"];
 
 /// Returns the plot as a picture: the live memory over the steps, with the largest pieces at the peak in
-/// colours, and a list of these pieces. The picture needs no external files; a browser shows the name of each
+/// colors, and a list of these pieces. The picture needs no external files; a browser shows the name of each
 /// step under the pointer.
 pub fn memory_svg(plot: &MemoryPlot) -> String {
     let shown: Vec<&Piece> =
@@ -196,7 +196,7 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     out
 }
 
-/// Draws each piece at its offset over its live ranges. The largest pieces at the peak have colours.
+/// Draws each piece at its offset over its live ranges. The largest pieces at the peak have colors.
 fn draw_pieces(
     out: &mut String,
     plot: &MemoryPlot,

@@ -69,7 +69,7 @@ fn drawn(graph: &Graph, open: bool) -> impl Iterator<Item = &Node> {
     graph.pages.iter().take(pages).flat_map(|p| &p.nodes)
 }
 
-/// Returns the legend of the colours in the picture, and its width.
+/// Returns the legend of the colors in the picture, and its width.
 fn legend(graph: &Graph, open: bool, critical: bool) -> (String, f64) {
     let mut kinds: Vec<Kind> = drawn(graph, open).map(|n| n.kind).collect();
     kinds.sort_unstable();

@@ -38,9 +38,9 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 62.0;
 const LANE_HEIGHT: f64 = 30.0;
 const BAR_HEIGHT: f64 = 20.0;
-/// The colour of a device that is not waiting.
+/// The color of a device that is not waiting.
 const BUSY_COLOR: &str = "#8fb58f";
-/// The colours of the longest waits.
+/// The colors of the longest waits.
 const COLORS: &[&str] = &["#c0504d", "#c77a4a", "#9a68ad", "#c06a93", "#4a77bd", "#4f9c98", "#b8a94a"];
 const OTHER_WAITS_COLOR: &str = "#8a929c";
 /// The maximum number of bars that are drawn.
@@ -76,7 +76,7 @@ impl Timeline {
 }
 
 /// Returns the picture: one lane for each device. A lane is green while the device computes and copies. Waits
-/// have a colour for each collective. The picture needs no external files; a browser shows the description of
+/// have a color for each collective. The picture needs no external files; a browser shows the description of
 /// a bar under the pointer.
 ///
 /// # Example
@@ -165,7 +165,7 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
     }
 }
 
-/// Draws the legend of the colours.
+/// Draws the legend of the colors.
 fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out: u64) {
     let mut lines = vec![(BUSY_COLOR, "computes and copies".to_string())];
     for (n, (name, time)) in totals.iter().enumerate().take(COLORS.len()) {

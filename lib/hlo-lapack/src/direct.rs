@@ -1,4 +1,4 @@
-//! Factorisations and triangular systems of column-major matrices, as JAX passes them. They are computed in
+//! Factorizations and triangular systems of column-major matrices, as JAX passes them. They are computed in
 //! the result's buffer, without further copies. Small ones allocate no memory.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `getrf`, `potrf`, `trsm`: factorisations by elimination, and triangular systems.
+//! `getrf`, `potrf`, `trsm`: factorizations by elimination, and triangular systems.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;

@@ -29,7 +29,7 @@ fn check(call: &str, code: c_int) -> Result<(), Failure> {
 #[derive(Clone, Copy)]
 pub(crate) struct Comm(ffi::MPI_Comm);
 
-// SAFETY: MPI is initialised such that all threads may call it. A handle is a plain value.
+// SAFETY: MPI is initialized such that all threads may call it. A handle is a plain value.
 unsafe impl Send for Comm {}
 // SAFETY: as above.
 unsafe impl Sync for Comm {}
@@ -106,7 +106,7 @@ impl Comm {
 
     /// Aborts the whole job.
     pub(crate) fn abort(self, code: i32) {
-        // SAFETY: MPI is initialised and not finalised.
+        // SAFETY: MPI is initialized and not finalised.
         unsafe { ffi::MPI_Abort(self.0, code) };
     }
 

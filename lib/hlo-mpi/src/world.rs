@@ -72,13 +72,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MpiWorld {
-    /// Initialises MPI.
+    /// Initializes MPI.
     ///
     /// # Errors
-    /// MPI is already initialised, or does not support calls from several threads.
+    /// MPI is already initialized, or does not support calls from several threads.
     pub fn new() -> Result<Self, String> {
         let (universe, provided) =
-            initialize_with_threading(Threading::Multiple).ok_or("MPI is initialised already")?;
+            initialize_with_threading(Threading::Multiple).ok_or("MPI is initialized already")?;
         if provided < Threading::Multiple {
             return Err(format!(
                 "this MPI lets only one thread call it at a time ({provided:?}), but each device is a thread: an MPI that \

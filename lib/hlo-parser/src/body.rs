@@ -241,7 +241,7 @@ impl<'t> ModuleParser<'t> {
         }
         let resume = self.next_instruction(next, close);
         if !self.is_broken(next..resume) {
-            // Attributes that were not recognised are not reported as missing.
+            // Attributes that were not recognized are not reported as missing.
             if only_missing {
                 self.diags.truncate(before);
             }

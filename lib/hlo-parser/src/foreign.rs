@@ -140,7 +140,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// Returns an error that names the kind of `text`, which does not parse, if it is probably not HLO.
-pub fn recognise(text: &str) -> Option<Diag> {
+pub fn recognize(text: &str) -> Option<Diag> {
     let looked_at = &text[..floor_char_boundary(text, MAX_SEARCHED_BYTES)];
     let body = looked_at.trim_start_matches('\u{feff}').trim_start();
     let body = after_comments(body);

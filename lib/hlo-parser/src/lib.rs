@@ -75,7 +75,7 @@ pub use parse::{parse, parse_literal, parse_module, parse_shape};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::attributes::predecessor_names;
-    pub use crate::foreign::recognise;
+    pub use crate::foreign::recognize;
     pub use crate::frames::fields;
     pub use crate::grammar::{Rule, parse as parse_rule};
     pub use crate::line_starts::starts_instruction;

@@ -1,4 +1,4 @@
-//! Recognises from the start of a line what the line contains.
+//! Recognizes from the start of a line what the line contains.
 
 use hlo_ir::blank::TrimBlanks;
 

@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
     // Unmatched brackets are errors even if the second scan found a way to read the text.
     let module = if scanned.errors.is_empty() { module } else { module.and(Err(scanned.errors)) };
     // Errors inside a text in another language are not useful.
-    module.map_err(|diags| foreign::recognise(text).map_or(diags, |diag| vec![diag]))
+    module.map_err(|diags| foreign::recognize(text).map_or(diags, |diag| vec![diag]))
 }
 
 /// Parses a shape such as `f32[2,3]{1,0}`.

@@ -6,7 +6,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 /// Stack size in bytes. It is sufficient for the maximum nesting depth that the scan accepts, in a build
-/// without optimisation.
+/// without optimization.
 const STACK_BYTES: usize = MAX_DEPTH * (256 << 10);
 
 /// Runs `read`, which recurses for brackets nested `depth` deep.

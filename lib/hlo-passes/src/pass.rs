@@ -1,4 +1,4 @@
-//! The interface of passes: the behaviour of a pass on a module.
+//! The interface of passes: the behavior of a pass on a module.
 
 use crate::rewrites::Rewrites;
 use hlo_ir::Module;

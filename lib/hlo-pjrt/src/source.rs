@@ -34,7 +34,7 @@ impl Source {
     /// # Errors
     /// The bytes are not a serialized program.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let wrong = || Fault::invalid("these bytes are no serialised executable of this plugin's version");
+        let wrong = || Fault::invalid("these bytes are no serialized executable of this plugin's version");
         let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(wrong)?;
         let mut part = || -> Result<Vec<u8>> {
             let (size, after) = rest.split_first_chunk::<8>().ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! Fourier transforms, factorisations and triangular solves as runtime calls. The runtime requires row-major
+//! Fourier transforms, factorizations and triangular solves as runtime calls. The runtime requires row-major
 //! arrays.
 
 use crate::Refusal;
@@ -8,7 +8,7 @@ use hlo_ir::attr::{FftType, TransposeKind};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_runtime_core::{FftKind, MAX_FFT_RANK};
 
-/// Returns the runtime call of a transform, factorisation or triangular solve, or the reason why there is
+/// Returns the runtime call of a transform, factorization or triangular solve, or the reason why there is
 /// none.
 pub(super) fn lower(
     module: &Module,

@@ -1,7 +1,7 @@
 //! Reading and writing of files: detects the message type, and reads the module and the data stored with it.
 //!
-//! A file does not state its message type. A module is recognised by computations whose instructions name
-//! opcodes. The other messages are recognised by the position of their module and the fields next to it.
+//! A file does not state its message type. A module is recognized by computations whose instructions name
+//! opcodes. The other messages are recognized by the position of their module and the fields next to it.
 
 use crate::decode::decode;
 use crate::messages::{

@@ -46,7 +46,7 @@ struct Dim {
 /// A list with inline space for the maximum rank.
 type Dims = SmallVec<[Dim; MAX_COPY_RANK]>;
 
-/// Returns the dimensions with more than one element, sorted by descending output stride. Neighbouring
+/// Returns the dimensions with more than one element, sorted by descending output stride. Neighboring
 /// dimensions are merged where both sides allow it. Returns `None` if there are no elements.
 fn dims(desc: &CopyDesc) -> Result<Option<Dims>, Error> {
     let rank = usize::try_from(desc.rank).ok().filter(|&r| r <= MAX_COPY_RANK);

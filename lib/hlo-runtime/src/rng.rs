@@ -16,8 +16,8 @@ pub(crate) const LANES: usize = 32;
 /// `element_bits` bits: 8, 16, 32 or 64, or 1 to 7 in one byte each (negative for signed elements). The state
 /// is `u64[2]`. Returns 0, or 1 with a message in the context.
 ///
-/// Each counter produces a pair of words. For elements of up to 32 bits, the words of a pair are neighbours
-/// along the first dimension of even size. If there is none, they are neighbours along the first dimension of
+/// Each counter produces a pair of words. For elements of up to 32 bits, the words of a pair are neighbors
+/// along the first dimension of even size. If there is none, they are neighbors along the first dimension of
 /// the largest size.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! `getrf`, `potrf`, `trsm`, `gtsv`: factorisation by elimination, and solution of triangular and tridiagonal
+//! `getrf`, `potrf`, `trsm`, `gtsv`: factorization by elimination, and solution of triangular and tridiagonal
 //! systems.
 
 use super::matrix::{Matrix, Number};

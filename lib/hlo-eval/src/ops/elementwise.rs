@@ -22,7 +22,7 @@ pub(crate) fn kernel(op: E<'_>, operands: &[ElementType], result: ElementType) -
         let wide_operands: Vec<ElementType> = operands.iter().map(|&t| wide(t)).collect();
         return Ok(in_lanes(operands, result, kernel(op, &wide_operands, wide(result))?));
     }
-    made(op, t, operands, result).ok_or_else(|| {
+    element_function(op, t, operands, result).ok_or_else(|| {
         let names: Vec<&str> = operands.iter().map(|t| t.name()).collect();
         format!("{} of {} is not defined", op.opcode().name(), names.join(", "))
     })
@@ -30,7 +30,12 @@ pub(crate) fn kernel(op: E<'_>, operands: &[ElementType], result: ElementType) -
 
 /// Returns the kernel of an operation in the types that it computes in. `t` is the type of the first operand.
 /// Returns `None` if the operation is not defined on these types.
-fn made(op: E<'_>, t: ElementType, operands: &[ElementType], result: ElementType) -> Option<Kernel> {
+fn element_function(
+    op: E<'_>,
+    t: ElementType,
+    operands: &[ElementType],
+    result: ElementType,
+) -> Option<Kernel> {
     match op {
         E::Abs if t.is_complex() => complex::to_real(t, complex::abs),
         E::Abs => integer::abs(t).or_else(|| float::unary_exact(t, f32::abs, f64::abs)),

@@ -1,4 +1,4 @@
-//! Factorisations, triangular solves and Fourier transforms. All are computed in pairs of `f64` and rounded
+//! Factorizations, triangular solves and Fourier transforms. All are computed in pairs of `f64` and rounded
 //! once.
 
 use super::complex::{self, C};

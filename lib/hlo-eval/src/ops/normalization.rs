@@ -1,4 +1,4 @@
-//! Batch normalisation. Sums are computed in `f64`, and results are rounded once.
+//! Batch normalization. Sums are computed in `f64`, and results are rounded once.
 
 use super::convert;
 use super::pointwise::converted;
@@ -15,7 +15,7 @@ use hlo_ir::{ElementType, Instruction, Literal};
 struct Features {
     values: Literal,
     count: usize,
-    /// Distance between neighbours in the feature dimension, in elements.
+    /// Distance between neighbors in the feature dimension, in elements.
     stride: usize,
 }
 
@@ -23,7 +23,7 @@ impl Features {
     fn new(cx: &mut Context<'_>, operand: Literal, attrs: &BatchNormAttrs) -> Result<Self> {
         let shape = array(&operand)?;
         if shape.element_type.is_complex() {
-            return Err(EvalError::new("batch normalisation of complex numbers is not defined"));
+            return Err(EvalError::new("batch normalization of complex numbers is not defined"));
         }
         let d = dimension(attrs.feature_index, shape.rank())?;
         let (count, stride) = (extent(shape.dims[d])?, crate::index::count(&shape.dims[d + 1..]));
@@ -80,7 +80,7 @@ fn finish(cx: &mut Context<'_>, instr: &Instruction, values: &[Vec<f64>]) -> Res
     collate(&instr.shape, results)
 }
 
-/// `batch-norm-training` (semantics, "BatchNormTraining"): the normalised operand, the means and the
+/// `batch-norm-training` (semantics, "BatchNormTraining"): the normalized operand, the means and the
 /// variances.
 pub(super) fn training(
     cx: &mut Context<'_>,

@@ -93,7 +93,7 @@ fn three_fry([mut x0, mut x1]: [u32; 2], key: [u32; 2]) -> [u32; 2] {
 
 /// Fills `out` with elements of `width` bytes. Returns the new counter.
 ///
-/// A 64-bit element takes one block. Other elements take one word each, and neighbours along one dimension
+/// A 64-bit element takes one block. Other elements take one word each, and neighbors along one dimension
 /// share a block. That dimension is the first even one, or the largest one (rounded up) if all are odd.
 /// Counter `i` of the halved array produces both elements of pair `i`.
 fn three_fry_bits(key: u64, counter: u64, dims: &[i64], width: usize, out: &mut [u8]) -> Result<u64> {

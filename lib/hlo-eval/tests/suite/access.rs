@@ -254,7 +254,7 @@ fn elements_of_convolutions() {
 }
 
 #[test]
-fn batch_normalisation_reads_the_feature() {
+fn batch_normalization_reads_the_feature() {
     check(
         false,
         "f32[2,3,2] batch-norm-inference($0, $1, $2, $3, $4), epsilon=0.1, feature_index=1",

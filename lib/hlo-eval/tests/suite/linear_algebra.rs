@@ -180,7 +180,7 @@ fn fourier_transforms() {
 
 /// Semantics, "BatchNormTraining": two features, means 2 and 20, variances 1 and 100.
 #[test]
-fn batch_normalisation() {
+fn batch_normalization() {
     let x = "f32[2,2] {{1, 10}, {3, 30}}";
     let ones = "f32[2] {1, 1}";
     let zeros = "f32[2] {0, 0}";

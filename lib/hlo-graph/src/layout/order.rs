@@ -1,5 +1,5 @@
 //! Orders the items of each rank so that few edges cross. Sweeps down and up sort each rank by the mean
-//! positions of the neighbours, and the best order is kept.
+//! positions of the neighbors, and the best order is kept.
 
 use super::Layers;
 
@@ -68,7 +68,7 @@ pub fn places(layers: &Layers) -> Vec<usize> {
     place
 }
 
-/// Sorts a rank by the mean positions of the neighbours above (`down`) or below. Items without neighbours
+/// Sorts a rank by the mean positions of the neighbors above (`down`) or below. Items without neighbors
 /// keep their positions.
 fn sort_rank(layers: &mut Layers, place: &mut [usize], rank: usize, down: bool) {
     let near = if down { &layers.up } else { &layers.down };

@@ -1,5 +1,5 @@
 //! Computes the horizontal position of each item. The ranks take turns to move to the mean positions of their
-//! neighbours, as far as the order and the widths allow. Long edges have the greatest weight, so that they
+//! neighbors, as far as the order and the widths allow. Long edges have the greatest weight, so that they
 //! are straight.
 
 use super::{GAP_POINT, GAP_X, Layers};
@@ -32,7 +32,7 @@ pub(super) fn positions(layers: &Layers) -> Vec<f64> {
     x
 }
 
-/// Straightens long edges as far as their neighbours allow, by moving consecutive points to the same
+/// Straightens long edges as far as their neighbors allow, by moving consecutive points to the same
 /// position.
 fn straighten(layers: &Layers, x: &mut [f64]) {
     let point = |i: usize| layers.items[i].point;
@@ -43,7 +43,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
             at[i] = (r, n);
         }
     }
-    // The range in which an item can move: up to its neighbours in the rank.
+    // The range in which an item can move: up to its neighbors in the rank.
     let room = |i: usize, x: &[f64]| {
         let (r, n) = at[i];
         let layer = &layers.layers[r];
@@ -75,7 +75,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// Returns the minimum distance between the middles of two neighbours in a rank.
+/// Returns the minimum distance between the middles of two neighbors in a rank.
 fn apart(layers: &Layers, left: usize, right: usize) -> f64 {
     let (a, b) = (&layers.items[left], &layers.items[right]);
     let gap = if a.point || b.point { GAP_POINT } else { GAP_X };
@@ -98,7 +98,7 @@ fn offsets(layers: &Layers, layer: &[usize]) -> Vec<f64> {
 }
 
 /// Moves the items of a rank to the positions with the shortest edges. It solves least squares under the
-/// order constraint by pooling neighbours that would overlap.
+/// order constraint by pooling neighbors that would overlap.
 fn move_rank(layers: &Layers, x: &mut [f64], rank: usize, above: bool, below: bool) {
     let layer = &layers.layers[rank];
     let offsets = offsets(layers, layer);

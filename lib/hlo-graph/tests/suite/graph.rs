@@ -48,7 +48,7 @@ fn elements_and_scalars_are_no_boxes() {
 }
 
 #[test]
-fn a_neighbourhood_says_where_it_is_cut() {
+fn a_neighborhood_says_where_it_is_cut() {
     let module = parse(MODULE);
     let g = graph(&module, Some(("d", 1)), 100);
     let nodes: Vec<(&str, bool)> = g.pages[0].nodes.iter().map(|n| (n.lines[0].as_str(), n.cut)).collect();

@@ -20,7 +20,7 @@ fn pieces_are_drawn_where_they_lie() {
         ..MemoryPlot::default()
     };
     let svg = memory_svg(&plot);
-    // `b` is the upper half, in the first colour. `a` is in the lower half twice.
+    // `b` is the upper half, in the first color. `a` is in the lower half twice.
     let half = "height=\"150.00\" fill=\"";
     assert_eq!(svg.matches(half).count(), 3);
     assert!(svg.contains(&format!("y=\"56.0\" width=\"225.0\" {half}#4a77bd")));

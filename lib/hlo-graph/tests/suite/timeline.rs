@@ -24,7 +24,7 @@ fn two_devices() -> Timeline {
 #[test]
 fn bars_lie_where_and_when_a_device_waits() {
     let svg = timeline_svg(&two_devices());
-    // `b` is the longest wait. It has the first colour, and is on the second lane, from one fifth of the
+    // `b` is the longest wait. It has the first color, and is on the second lane, from one fifth of the
     // time for a quarter of it.
     let bar = "x=\"310.00\" y=\"92.0\" width=\"275.00\" height=\"20\" fill=\"#c0504d\"";
     assert!(svg.contains(bar), "{svg}");

@@ -16,7 +16,7 @@ attrs! {
         input_output_alias: Vec<InputOutputAlias> = Optional,
         /// Parameters whose memory may be reused for results.
         buffer_donor: Vec<BufferDonor> = Optional,
-        /// Whether parameters that are results unchanged may share memory with them.
+        /// Whether a parameter that the program returns unchanged may share memory with the result.
         alias_passthrough_params: bool = Optional,
         /// The shapes, with layouts, of the entry's parameters and result.
         entry_computation_layout: Option<EntryLayout> = Optional,

@@ -118,7 +118,7 @@ impl Mesh {
 
     /// Returns the positions of the first two references that overlap on an axis, if any do.
     pub(super) fn overlap(&self, axes: &[&AxisRef]) -> Option<(usize, usize)> {
-        // Sorted by axis and position along it, so that only neighbours can overlap.
+        // Sorted by axis and position along it, so that only neighbors can overlap.
         let range = |a: &AxisRef| match a.part {
             Some(part) => (part.before, part.before.saturating_mul(part.size)),
             None => (1, self.axis_size(a)),

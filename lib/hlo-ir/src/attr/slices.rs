@@ -50,7 +50,7 @@ pub struct PaddingDim {
     pub low: i64,
     /// Number of elements added after the last (removed if negative).
     pub high: i64,
-    /// Number of elements added between neighbours; never negative.
+    /// Number of elements added between neighbors; never negative.
     pub interior: i64,
 }
 

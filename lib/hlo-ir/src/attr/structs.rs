@@ -329,7 +329,7 @@ attrs! {
     CompareAttrs {
         /// The relation.
         direction: ComparisonDirection = Required,
-        /// How values are ordered.
+        /// The order of values. By default, the element type determines it.
         comparison_type as "type": ComparisonType = Optional,
     }
     /// `call`.

@@ -1,4 +1,4 @@
-//! The interior of a nest, where the inner loops are the same for neighbouring elements of the output.
+//! The interior of a nest, where the inner loops are the same for neighboring elements of the output.
 
 use super::nest::range;
 use super::{Affine, Interval, Level, Nest, Strip};

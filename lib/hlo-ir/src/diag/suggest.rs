@@ -34,7 +34,7 @@ pub fn equal_ignoring_spelling(a: &str, b: &str) -> bool {
 /// Maximum number of letters of a name that are compared.
 const MAX_COMPARED_LETTERS: usize = 64;
 
-/// Normalises a name for comparison.
+/// Normalizes a name for comparison.
 fn plain(name: &str) -> String {
     let letters = name.chars().take(MAX_COMPARED_LETTERS);
     letters.map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect()

@@ -9,7 +9,7 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// The effects of a module's instructions. Each computation is analysed once. The data is out of date after
+/// The effects of a module's instructions. Each computation is analyzed once. The data is out of date after
 /// computations or effects are added.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
@@ -127,7 +127,7 @@ impl Effects {
         for callee in op.called_computations() {
             match self.computations.get(&callee) {
                 Some(known) => sum.add(known),
-                // Callees are analysed first. An unknown one is recursive, and is assumed to have effects.
+                // Callees are analyzed first. An unknown one is recursive, and is assumed to have effects.
                 None => sum.any = true,
             }
         }

@@ -63,8 +63,8 @@ pub struct CompileOptions {
     /// partition does not change. Do not set it for a program that is already partitioned, because this is
     /// not detected.
     pub spmd_partitioning: bool,
-    /// Whether LLVM optimises. Without it, compilation takes a fraction of the time, and the program takes
-    /// several times as long. A server always optimises.
+    /// Whether LLVM optimizes. Without it, compilation takes a fraction of the time, and the program takes
+    /// several times as long. A server always optimizes.
     pub optimize: bool,
     /// The file that the module was read from, if debuggers and profilers need information about compiled
     /// code in this process.

@@ -116,13 +116,13 @@ impl CommonField {
                 "For each leaf of a parameter, whether all replicas have the same value."
             }
             CommonField::Sharding => "How the result is spread over devices.",
-            CommonField::FrontendAttributes => "What the front end notes for itself, as `{key=\"value\"}`.",
+            CommonField::FrontendAttributes => "Data of the front end, as `{key=\"value\"}`.",
             CommonField::ControlPredecessors => "Instructions that must run before this one.",
             CommonField::Statistics => "Measured values, and which one to show.",
             CommonField::ResultAccuracy => "How exact the result of a unary function has to be.",
             CommonField::Origin => "The array of the original program that the result is.",
             CommonField::Metadata => "Where in the user's program the instruction comes from.",
-            CommonField::BackendConfig => "What a backend notes for itself: a string or JSON.",
+            CommonField::BackendConfig => "Data of a backend: a string or JSON.",
         }
     }
 

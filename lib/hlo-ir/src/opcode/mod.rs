@@ -51,9 +51,9 @@ pub enum Family {
     Indexing,
     /// Many elements are combined into one. Includes sorting.
     Reduction,
-    /// Products, transforms, factorisations.
+    /// Products, transforms, factorizations.
     LinearAlgebra,
-    /// Batch normalisation.
+    /// Batch normalization.
     Normalization,
     /// Random numbers.
     Random,

@@ -259,13 +259,13 @@ macro_rules! for_each_opcode {
 
                 BatchNormGrad "batch-norm-grad" Exactly(5) Normalization [BatchNormAttrs]
                     { sizes: Own }
-                    "Gradients of batch normalisation with respect to operand, scale and offset."
+                    "Gradients of batch normalization with respect to operand, scale and offset."
                 BatchNormInference "batch-norm-inference" Exactly(5) Normalization [BatchNormAttrs]
                     { sizes: Paired, by_parts: true }
-                    "Batch normalisation with a given mean and variance."
+                    "Batch normalization with a given mean and variance."
                 BatchNormTraining "batch-norm-training" Exactly(3) Normalization [BatchNormAttrs]
                     { sizes: Own }
-                    "Batch normalisation with the mean and variance of each feature over the batch, and these values."
+                    "Batch normalization with the mean and variance of each feature over the batch, and these values."
 
                 Rng "rng" AtLeast(2) Random [RngAttrs]
                     { sizes: Bounds, role: Runtime }
@@ -288,7 +288,7 @@ macro_rules! for_each_opcode {
                     "The result of a computation that is compiled as one kernel, applied to the operands."
                 OptBarrier "opt-barrier" Exactly(1) Control []
                     { sizes: FirstOperand, role: Alias }
-                    "The operand unchanged, as a barrier that no optimisation moves code across."
+                    "The operand unchanged, as a barrier that no optimization moves code across."
                 While "while" Exactly(1) Control [WhileAttrs]
                     { sizes: Forwarded, role: While }
                     "The state after applying `body` while `condition` returns true."

@@ -1,4 +1,4 @@
-//! Rules for Fourier transforms and factorisations.
+//! Rules for Fourier transforms and factorizations.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};

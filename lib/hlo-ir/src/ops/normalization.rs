@@ -1,4 +1,4 @@
-//! Rules for batch normalisation.
+//! Rules for batch normalization.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim};
@@ -36,20 +36,20 @@ fn features<'a>(
     Ok((a, array_of(a.element_type, [size])))
 }
 
-/// Returns the shape of a tuple of an array and two vectors of features. The array is the normalised one or
+/// Returns the shape of a tuple of an array and two vectors of features. The array is the normalized one or
 /// its gradient.
 fn with_vectors(a: &ArrayShape, vector: ArrayShape) -> Shape {
     Shape::tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])
 }
 
-/// Checks `batch-norm-training(x, scale, offset)`. The result contains the normalised array, the mean and the
+/// Checks `batch-norm-training(x, scale, offset)`. The result contains the normalized array, the mean and the
 /// variance.
 pub(super) fn training(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..3)?;
     Ok(Some(with_vectors(a, vector)))
 }
 
-/// Checks `batch-norm-inference(x, scale, offset, mean, variance)`. The result is the normalised array.
+/// Checks `batch-norm-inference(x, scale, offset, mean, variance)`. The result is the normalized array.
 pub(super) fn inference(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     Ok(Some(features(cx, attrs, 1..5)?.0.clone().into()))
 }

@@ -1,4 +1,4 @@
-//! Rules for products, contractions, convolutions, transforms, factorisations, batch normalisation and random
+//! Rules for products, contractions, convolutions, transforms, factorizations, batch normalization and random
 //! numbers.
 
 rules! {
@@ -420,7 +420,7 @@ ENTRY main {
         section: "Operation semantics, TriangularSolve",
     }
     FEATURE_VECTOR = "E0831" "feature-vector" {
-        rule: "The scale, offset, mean and variance of a batch normalisation are vectors with one element for each feature.",
+        rule: "The scale, offset, mean and variance of a batch normalization are vectors with one element for each feature.",
         why: "The number of features is the operand's size in the dimension `feature_index`.",
         example: Some(r"HloModule m
 

@@ -14,7 +14,7 @@
 //! | `E05xx` | data movement |
 //! | `E06xx` | slices, gathers and scatters at indices known at run time |
 //! | `E07xx` | reductions and sorting |
-//! | `E08xx` | products, transforms, factorisations, normalisation, random numbers |
+//! | `E08xx` | products, transforms, factorizations, normalization, random numbers |
 //! | `E09xx` | calls, loops, branches, fusions |
 //! | `E10xx` | tokens, transfers, asynchronous operations, custom calls |
 //! | `E11xx` | collectives |
@@ -143,7 +143,7 @@ pub const FAMILIES: &[Family] = &[
     family("Data movement", data_movement::TABLE),
     family("Indexing", indexing::TABLE),
     family("Reductions and sorting", reduction::TABLE),
-    family("Linear algebra, normalisation, random numbers", linear_algebra::TABLE),
+    family("Linear algebra, normalization, random numbers", linear_algebra::TABLE),
     family("Control", control::TABLE),
     family("Effects", effects::TABLE),
     family("Collectives", collective::TABLE),

@@ -104,7 +104,7 @@ ENTRY main {
     }
     WINDOW_POSITIVE = "E0706" "window-positive" {
         rule: "Window sizes, strides and dilations are at least 1.",
-        why: "A window with a stride of 0 would never move. A dilation is the distance between neighbours: 1 leaves no holes.",
+        why: "A window with a stride of 0 would never move. A dilation is the distance between neighbors: 1 leaves no holes.",
         example: Some(r"HloModule m
 
 add {

@@ -135,7 +135,7 @@ impl std::ops::Deref for AlignedBytes {
         match &self.0 {
             Memory::Own { words, len } => &bytemuck::cast_slice(words)[..*len],
             Memory::Room { words, len } => &bytemuck::cast_slice(&words.0)[..*len],
-            // SAFETY: the owner is alive and has this many initialised bytes at this address. Nothing changes
+            // SAFETY: the owner is alive and has this many initialized bytes at this address. Nothing changes
             // them: they were reached through a shared reference to the owner, which is only dropped
             // afterwards.
             Memory::Borrowed(b) => unsafe { std::slice::from_raw_parts(b.address.as_ptr(), b.len) },

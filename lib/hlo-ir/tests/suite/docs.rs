@@ -37,7 +37,7 @@ fn cell(text: &str) -> String {
 }
 
 fn common_attributes() -> String {
-    let mut out = String::from("| attribute | meaning | rule |\n|---|---|---|\n");
+    let mut out = String::from("| attribute | meaning | grammar rule |\n|---|---|---|\n");
     for field in CommonField::ALL {
         let of = if Opcode::ALL.iter().all(|&o| field.applies_to(o)) { "" } else { " Unary functions only." };
         let _ = writeln!(out, "| `{}=` | {}{of} | `{}` |", field.name(), cell(field.doc()), field.rule());
@@ -46,7 +46,7 @@ fn common_attributes() -> String {
 }
 
 fn header_attributes() -> String {
-    let mut out = String::from("| attribute | meaning | rule |\n|---|---|---|\n");
+    let mut out = String::from("| attribute | meaning | grammar rule |\n|---|---|---|\n");
     for field in Header::default().fields() {
         let _ = writeln!(out, "| `{}=` | {} | `{}` |", field.name, cell(field.doc), field.rule);
     }
@@ -60,7 +60,7 @@ const FAMILIES: &[(Family, &str)] = &[
     (Family::Indexing, "Indexing"),
     (Family::Reduction, "Reductions, windows, sorting"),
     (Family::LinearAlgebra, "Linear algebra"),
-    (Family::Normalization, "Normalisation"),
+    (Family::Normalization, "Normalization"),
     (Family::Random, "Random numbers"),
     (Family::Control, "Control"),
     (Family::Effects, "Tokens, transfers, custom calls"),
@@ -117,9 +117,10 @@ fn attributes() -> String {
         }
     }
     rows.sort_by_key(|(f, _)| f.name);
-    let mut out = String::from("| attribute | meaning | rule | of |\n|---|---|---|---|\n");
+    let mut out = String::from("| attribute | meaning | grammar rule | of |\n|---|---|---|---|\n");
     for (field, opcodes) in rows {
-        let words: Vec<String> = field.words.iter().map(|w| format!("`{w}`")).collect();
+        let words: Vec<String> =
+            field.words.iter().filter(|w| !w.is_empty()).map(|w| format!("`{w}`")).collect();
         let words = if words.is_empty() { String::new() } else { format!(" One of {}.", words.join(", ")) };
         let opcodes: Vec<String> = opcodes.iter().map(|o| format!("`{o}`")).collect();
         let meaning = cell(field.doc);

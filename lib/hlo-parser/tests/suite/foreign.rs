@@ -1,10 +1,10 @@
-//! Texts that are not HLO are recognised.
+//! Texts that are not HLO are recognized.
 
-use hlo_parser::internals::recognise;
+use hlo_parser::internals::recognize;
 
 #[test]
-fn what_is_no_hlo_is_recognised() {
-    let found = |text: &str| recognise(text).map_or(String::new(), |d| d.message);
+fn what_is_no_hlo_is_recognized() {
+    let found = |text: &str| recognize(text).map_or(String::new(), |d| d.message);
     assert!(found("module @m {\n  func.func public @main() { stablehlo.add }\n}").contains("StableHLO"));
     assert!(found("// a\nmodule {\n}\n").contains("MLIR"));
     assert!(found("\u{feff}; ModuleID = 'x'").contains("LLVM IR"));
@@ -30,6 +30,6 @@ fn what_is_meant_as_hlo_is_not() {
         "é",
         "xla_a = f32[] parameter(0)",
     ] {
-        assert_eq!(recognise(text), None, "{text}");
+        assert_eq!(recognize(text), None, "{text}");
     }
 }

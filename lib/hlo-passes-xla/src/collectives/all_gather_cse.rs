@@ -6,7 +6,7 @@
 //! ROOT s = f32[8] add(a, b)
 //! ```
 //!
-//! The pass looks through tuple elements and optimisation barriers. The all-gathers must have the same
+//! The pass looks through tuple elements and optimization barriers. The all-gathers must have the same
 //! devices and dimension, but may have different channel ids. All-gathers with control dependencies,
 //! shardings or a `backend_config` stay unchanged.
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Data movement keeps the type. So do instructions that call computations, but the called computations are
-//! normalised too. Floats are computed in `f32`, which represents all their values and rounds sums and
+//! normalized too. Floats are computed in `f32`, which represents all their values and rounds sums and
 //! products once. XLA uses `f16` for some of these types. Integers of a few bits are computed in 8 bits, for
 //! operations whose lowest bits stay the same.
 
@@ -57,7 +57,7 @@ normalizations! {
     U4 "u4" U4 U8 is_modular Bits,
 }
 
-/// Checks for arithmetic, except Cholesky factorisations and triangular solves, which choose their own type
+/// Checks for arithmetic, except Cholesky factorizations and triangular solves, which choose their own type
 /// for the computation.
 fn is_float_arithmetic(op: &Op) -> bool {
     is_arithmetic(op) && !matches!(op, Op::Cholesky(_) | Op::TriangularSolve(_))

@@ -1,4 +1,4 @@
-//! `cse_barrier_expander`: removes optimisation barriers, once the passes that they protect against have run.
+//! `cse_barrier_expander`: removes optimization barriers, once the passes that they protect against have run.
 //!
 //! ```text
 //! b = f32[4] opt-barrier(x)
@@ -14,7 +14,7 @@ use hlo_passes::support::expander::{Emitter, expansion_pass};
 /// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cse_barrier_expander",
-    summary: "remove optimisation barriers",
+    summary: "remove optimization barriers",
     example: "\
 HloModule cse_barrier_expander
 

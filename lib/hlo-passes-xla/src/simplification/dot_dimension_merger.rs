@@ -40,7 +40,7 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
 )];
 
 /// Returns the first dimension, if the dimensions are consecutive.
-fn first_of_neighbours(dims: &Dims) -> Option<i64> {
+fn first_of_neighbors(dims: &Dims) -> Option<i64> {
     let first = *dims.first()?;
     dims.iter().zip(0..).all(|(&d, n)| d == first + n).then_some(first)
 }
@@ -79,7 +79,7 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if count < 2 || a.rhs_batch_dims.len() != count {
         return None;
     }
-    let (left, right) = (first_of_neighbours(&a.lhs_batch_dims)?, first_of_neighbours(&a.rhs_batch_dims)?);
+    let (left, right) = (first_of_neighbors(&a.lhs_batch_dims)?, first_of_neighbors(&a.rhs_batch_dims)?);
     let shapes = [(lhs, left), (rhs, right)].map(|(x, first)| merged(&cx.array(x)?, first, count));
     let [Some(of_lhs), Some(of_rhs)] = shapes else { return None };
     // The result is new, so it can have any layout.

@@ -11,7 +11,7 @@
 //! its result type represents every value of its operand type, which preserves every bit. In `f64 → f16 → f32
 //! → bf16` it removes the second conversion, and in `f32 → bf16 → f32` none.
 //!
-//! The option `excess-precision` enables XLA's behaviour. The pass then removes every conversion to a
+//! The option `excess-precision` enables XLA's behavior. The pass then removes every conversion to a
 //! floating-point type that is followed by another one, and results are no more accurate than the removed
 //! types.
 

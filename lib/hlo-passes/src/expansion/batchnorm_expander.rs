@@ -1,4 +1,4 @@
-//! `batchnorm_expander`: replaces batch normalisations by arithmetic.
+//! `batchnorm_expander`: replaces batch normalizations by arithmetic.
 //!
 //! ```text
 //! batch-norm-inference(x, γ, β, μ, σ²)  →  (x - μ) · (γ · rsqrt(σ² + ε)) + β
@@ -18,7 +18,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batchnorm_expander",
-    summary: "replace batch normalisations and their gradients by arithmetic",
+    summary: "replace batch normalizations and their gradients by arithmetic",
     keeps: Preservation::Values,
     example: "\
 HloModule batchnorm_expander
@@ -40,7 +40,7 @@ fn is_batch_norm(op: &Op) -> bool {
     matches!(op, Op::BatchNormTraining(_) | Op::BatchNormInference(_) | Op::BatchNormGrad(_))
 }
 
-/// Expands a batch normalisation and returns its replacement.
+/// Expands a batch normalization and returns its replacement.
 pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     match e.module[id].op.clone() {
         Op::BatchNormTraining(attrs) => training(&mut Norm::new(e, &attrs)?),
@@ -50,7 +50,7 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// A batch normalisation that is being expanded.
+/// A batch normalization that is being expanded.
 struct Norm<'e, 'm> {
     e: &'e mut Emitter<'m>,
     /// The operand, converted to the type of the computation.

@@ -1,4 +1,4 @@
-//! `cholesky_expander`: converts each Cholesky factorisation to a loop over columns.
+//! `cholesky_expander`: converts each Cholesky factorization to a loop over columns.
 //!
 //! ```text
 //! cholesky(a), lower=true  →  for j: l[:,j] = a[:,j] / sqrt(a[j,j]), zeros above the diagonal
@@ -17,7 +17,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cholesky_expander",
-    summary: "replace Cholesky factorisations by loops",
+    summary: "replace Cholesky factorizations by loops",
     keeps: Preservation::Values,
     example: "\
 HloModule cholesky_expander

@@ -63,7 +63,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     );
     let mut conv = attrs.clone();
     conv.window.dims = (0..4).filter(|s| !trivial.contains(s)).map(|s| attrs.window.dims[s]).collect();
-    conv.dim_labels = relabelled(labels, &trivial, [&of_input, &of_kernel, &of_output]);
+    conv.dim_labels = relabeled(labels, &trivial, [&of_input, &of_kernel, &of_output]);
     let dims = without(&shape.dims, &of_output);
     let result = e.add(ArrayShape::new(shape.element_type, dims), Op::Convolution(conv), &[x, k]);
     let result = e.reshaped(result, &shape.dims)?;
@@ -77,7 +77,7 @@ fn without(dims: &Dims, gone: &[i64]) -> Vec<i64> {
 
 /// Returns the labels without some of the spatial dimensions. `gone` contains their numbers in the input,
 /// kernel and output.
-fn relabelled(labels: &ConvDimLabels, trivial: &[usize], gone: [&[i64]; 3]) -> ConvDimLabels {
+fn relabeled(labels: &ConvDimLabels, trivial: &[usize], gone: [&[i64]; 3]) -> ConvDimLabels {
     let moved = |which: usize, d: i64| d - gone[which].iter().filter(|&&g| g < d).count() as i64;
     let spatial = |which: usize, dims: &Dims| -> Dims {
         let kept = dims.iter().enumerate().filter(|(s, _)| !trivial.contains(s));

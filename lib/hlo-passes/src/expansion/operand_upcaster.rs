@@ -1,4 +1,4 @@
-//! `operand_upcaster`: converts products, convolutions, Cholesky factorisations and triangular solves to
+//! `operand_upcaster`: converts products, convolutions, Cholesky factorizations and triangular solves to
 //! element types that the runtime supports.
 //!
 //! ```text
@@ -25,7 +25,7 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 /// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
-    summary: "use a wider type where the runtime lacks the element type (convolutions, factorisations, f64 sums)",
+    summary: "use a wider type where the runtime lacks the element type (convolutions, factorizations, f64 sums)",
     options: &[OptionInfo {
         name: "products",
         summary: "whether to widen the operands of products to the type of the result",

@@ -1,4 +1,4 @@
-//! `qr_expander`: converts the custom calls of a QR factorisation to loops of Householder reflections.
+//! `qr_expander`: converts the custom calls of a QR factorization to loops of Householder reflections.
 //!
 //! ```text
 //! (r, taus) = custom-call(a), custom_call_target="Qr"

@@ -1,4 +1,4 @@
-//! The elements of an operand that a part of a factor needs, which may be elements of neighbouring parts.
+//! The elements of an operand that a part of a factor needs, which may be elements of neighboring parts.
 
 use hlo_ir::attr::WindowDim;
 

@@ -1,5 +1,5 @@
-//! Finds the factors whose parts also need elements of neighbouring parts of an operand: windows, slices,
-//! padding. The neighbouring devices hold the missing elements.
+//! Finds the factors whose parts also need elements of neighboring parts of an operand: windows, slices,
+//! padding. The neighboring devices hold the missing elements.
 
 use super::convolutions;
 use super::factors::{Factors, Kind};
@@ -77,7 +77,7 @@ pub(super) fn written_at_indices(op: &Op, factors: &mut Factors) {
 }
 
 /// Returns the factors of an instruction for propagation. Its operands and its result should be split alike
-/// even if parts need some elements of neighbouring parts, as long as these are the smaller portion.
+/// even if parts need some elements of neighboring parts, as long as these are the smaller portion.
 pub(super) fn near_factors(module: &Module, id: InstrId) -> Option<Factors> {
     let mut factors = Factors::of(module, id)?;
     let strict = factors.clone();

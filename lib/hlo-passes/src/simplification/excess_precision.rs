@@ -10,7 +10,7 @@
 //!
 //! A value is not rounded if all of its users are arithmetic, reductions, or data movements whose users are.
 //! Values that matrix products, loops, tuples or callers use are rounded as in the program. Roundings to `f8`
-//! and narrower types stay, because programs use them to quantise.
+//! and narrower types stay, because programs use them to quantize.
 //!
 //! The results differ from those that the program specifies and are nearer to results in `f32`, as with XLA's
 //! option `xla_allow_excess_precision`.

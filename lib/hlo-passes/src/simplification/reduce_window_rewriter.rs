@@ -190,7 +190,7 @@ fn part(dims: &[i64], at: usize, start: i64, limit: i64) -> Op {
     Op::slice(slice)
 }
 
-/// Recognises a long cumulative reduction whose elements may be combined in any grouping.
+/// Recognizes a long cumulative reduction whose elements may be combined in any grouping.
 fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
     let Op::ReduceWindow(attrs) = &cx.module[id].op else { return None };
     let [x, init] = cx.module[id].operands[..] else { return None };

@@ -70,7 +70,7 @@ struct Transposed {
 }
 
 impl Transposed {
-    /// Recognises a transposed operand of `user`. A conversion after the transpose must have no other users.
+    /// Recognizes a transposed operand of `user`. A conversion after the transpose must have no other users.
     fn of(cx: &Cx<'_>, operand: InstrId, user: InstrId) -> Option<Self> {
         let conversion = (cx.opcode(operand) == Opcode::Convert).then_some(operand);
         let transpose = match conversion {

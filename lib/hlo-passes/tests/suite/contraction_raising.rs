@@ -1,4 +1,4 @@
-//! `contraction-raising` preserves the results of random contractions, both of the forms that it recognises
+//! `contraction-raising` preserves the results of random contractions, both of the forms that it recognizes
 //! and of others.
 
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction, Repetition};

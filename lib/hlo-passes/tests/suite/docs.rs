@@ -14,3 +14,21 @@ fn the_page_of_the_passes_is_current() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(found == expected, "docs/passes.md is out of date: BLESS=1 cargo test -p hlo-passes docs::");
 }
+
+/// `docs/adding-a-pass.md` lists functions for patterns. Each must exist.
+#[test]
+fn the_functions_for_patterns_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../docs/adding-a-pass.md")).expect("the page");
+    let sources = ["src/support/rewrite.rs", "../hlo-ir/src/build/mod.rs"];
+    let code: String = sources.iter().filter_map(|p| std::fs::read_to_string(root.join(p)).ok()).collect();
+    let names: Vec<&str> = page
+        .match_indices("cx.")
+        .map(|(at, prefix)| &page[at + prefix.len()..])
+        .map(|rest| &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())])
+        .collect();
+    assert!(names.len() > 5, "the page names functions: {names:?}");
+    for name in names {
+        assert!(code.contains(&format!("pub fn {name}(")), "docs/adding-a-pass.md names `cx.{name}`");
+    }
+}

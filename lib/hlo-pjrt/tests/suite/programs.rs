@@ -176,7 +176,7 @@ fn a_program_can_be_asked_about() {
 }
 
 #[test]
-fn a_program_is_the_same_after_it_was_serialised() {
+fn a_program_is_the_same_after_it_was_serialized() {
     let client = devices(1);
     let loaded = compile(client, AXPY, &[]).expect("a program");
     let executable = LoadedExecutableGetExecutable { loaded, ..none() };

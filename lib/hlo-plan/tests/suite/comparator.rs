@@ -59,7 +59,7 @@ fn canonical(nan: &str) -> String {
 }
 
 #[test]
-fn canonical_values_are_recognised() {
+fn canonical_values_are_recognized() {
     let numbers = KeyOrder::DescendingNumbers as i64;
     assert_eq!(orders(&canonical("nan")), Some(vec![(0, numbers)]));
     assert_eq!(orders(&canonical("-nan")), None);

@@ -83,7 +83,7 @@ pub fn write_metadata(metadata: &OpMetadata, payloads: &mut Vec<Vec<u8>>) -> OpM
     proto
 }
 
-/// Returns a payload that refers to the given bytes. Neighbouring instructions often have equal bytes, so
+/// Returns a payload that refers to the given bytes. Neighboring instructions often have equal bytes, so
 /// these share an entry.
 fn write_payload(bytes: &HloString, payloads: &mut Vec<Vec<u8>>) -> Payload {
     if payloads.last().is_none_or(|last| last != bytes.as_bytes()) {

@@ -59,10 +59,9 @@ fn errors_say_where() {
         text::parse("name: \"m\" computations { id: x }", HloModuleProto::message_type()).expect_err("wrong");
     assert_eq!(diags[0].message, "expected an integer, found `x`");
     assert_eq!(diags[0].labels[0].span.range(), 29..30);
-    let parsed =
-        text::parse("name: \"m\" colour { a: [1, {b: 2}] } colour: 7", HloModuleProto::message_type());
+    let parsed = text::parse("name: \"m\" color { a: [1, {b: 2}] } color: 7", HloModuleProto::message_type());
     let warnings: Vec<String> = parsed.expect("a message").warnings.into_iter().map(|d| d.message).collect();
-    assert_eq!(warnings, ["HloModuleProto: field `colour` is not known, and left out (2 times)"]);
+    assert_eq!(warnings, ["HloModuleProto: field `color` is not known, and left out (2 times)"]);
 }
 
 #[test]

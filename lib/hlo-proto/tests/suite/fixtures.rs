@@ -24,7 +24,7 @@ fn modules_of_jaxlib_are_those_of_their_texts() {
     }
 }
 
-/// The schedule of an optimised module lists no fused computations, and its ids are not ordered.
+/// The schedule of an optimized module lists no fused computations, and its ids are not ordered.
 #[test]
 fn an_optimized_module_of_jaxlib_is_valid_and_that_of_its_text() {
     let message = HloModuleProto::decode(&fixture("optimized.pb")[..]).expect("a message");

@@ -82,7 +82,7 @@ fn an_order_of_computations_in_which_callers_come_first() {
 }
 
 #[test]
-fn messages_are_recognised() {
+fn messages_are_recognized() {
     let module = parsed("HloModule m\nENTRY main {\n  ROOT p = f32[2] parameter(0)\n}");
     for &kind in FileKind::ALL {
         let bytes = file::write(&module, kind).expect("no tuples");

@@ -4,7 +4,7 @@
 //!
 //! Pixels and the terms of their sums are numbered in the order of the input's memory. The batch is one of
 //! the dimensions of pixels, and the features are one of the dimensions of terms. So adjacent elements in
-//! memory are read together in any layout: the features of one pixel, neighbouring pixels, or, for the
+//! memory are read together in any layout: the features of one pixel, neighboring pixels, or, for the
 //! gradient of a filter, the channels that are its pixels.
 
 use super::Buffers;

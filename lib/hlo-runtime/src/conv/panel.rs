@@ -1,4 +1,4 @@
-//! Panels of a product from rows of memory. Adjacent elements, whether of neighbouring rows or neighbouring
+//! Panels of a product from rows of memory. Adjacent elements, whether of neighboring rows or neighboring
 //! terms, are read in vectors.
 
 use std::mem::MaybeUninit;
@@ -57,9 +57,9 @@ impl<const P: usize> Panel<P> {
             } else if self.apart == Some(format.source() as isize) {
                 let from = self.rows[0].wrapping_offset(offset);
                 if word {
-                    pack_neighbours::<P>(from, step, if whole { None } else { Some(present) }, n, to);
+                    pack_neighbors::<P>(from, step, if whole { None } else { Some(present) }, n, to);
                 } else {
-                    self.fetch_neighbours(format, present, from, step, n, to);
+                    self.fetch_neighbors(format, present, from, step, n, to);
                 }
             } else if word && (n < MIN_VECTOR_TERMS || step != 4) {
                 for (r, row) in self.rows.iter().enumerate() {
@@ -85,7 +85,7 @@ impl<const P: usize> Panel<P> {
     ///
     /// # Safety
     /// As for [`Panel::pack`].
-    unsafe fn fetch_neighbours(
+    unsafe fn fetch_neighbors(
         &self,
         format: &Format,
         present: u64,
@@ -154,7 +154,7 @@ impl<const P: usize> Panel<P> {
 ///
 /// # Safety
 /// The words in the mask must be readable, and `to` must be writable for `n * P` words.
-unsafe fn pack_neighbours<const P: usize>(
+unsafe fn pack_neighbors<const P: usize>(
     from: *const u8,
     step: isize,
     mask: Option<u64>,
@@ -185,7 +185,7 @@ unsafe fn pack_neighbours<const P: usize>(
 }
 
 /// # Safety
-/// As for [`pack_neighbours`].
+/// As for [`pack_neighbors`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn masked_avx512<const P: usize>(from: *const u8, step: isize, mask: u64, n: usize, to: *mut u32) {

@@ -2,7 +2,7 @@
 //! 8 by 48 tile of sums in registers.
 //!
 //! All panels consist of 32-bit words. A word contains one f32 or i32, two bf16 or i16, or four bytes. The
-//! elements of a word are neighbours along the contracted dimension, as the processors' dot-product
+//! elements of a word are neighbors along the contracted dimension, as the processors' dot-product
 //! instructions require. So one driver serves every element type. A left panel is `[word][8 rows]`, a right
 //! panel `[word][48 columns]`. Both are padded with zeros. Operands whose elements are words can be read
 //! without packing.

@@ -1,4 +1,4 @@
-//! Dot products, convolutions, factorisations, transforms, normalisation.
+//! Dot products, convolutions, factorizations, transforms, normalization.
 
 use super::attributes::{algorithm, f32, i64s, of_window, padding, precision, word};
 use super::exporter::Exporter;

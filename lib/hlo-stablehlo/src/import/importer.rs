@@ -76,7 +76,7 @@ pub struct Importer<'t> {
     pub site: Site,
     /// The current nesting depth of regions.
     pub depth: usize,
-    /// The current representation of quantised values.
+    /// The current representation of quantized values.
     pub quantized: Quantized,
     /// The mesh axes that enclosing regions make manual.
     pub manual_axes: Vec<Name>,

@@ -4,7 +4,7 @@ use crate::tree::{Attribute, DYNAMIC, Elements, Signedness, TensorType, Type, Ty
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
 use std::sync::Arc;
 
-/// The representation of quantised values.
+/// The representation of quantized values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantized {
     /// The stored integers.

@@ -29,7 +29,7 @@ pub(super) struct Request<'t> {
     pub function: &'t Operation,
     pub name: &'t str,
     pub types: Vec<Type>,
-    /// The known integers of each argument for which the function is specialised.
+    /// The known integers of each argument for which the function is specialized.
     pub known: Vec<Option<Integers>>,
 }
 

@@ -79,7 +79,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// Returns the request of a call, with the integers for which the function is specialised.
+    /// Returns the request of a call, with the integers for which the function is specialized.
     fn request(&self, op: &Operation, name: &str, operands: &[ValueId]) -> Result<Request<'t>> {
         let (name, function) = self.functions.find(op, name)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.type_of(value).clone()).collect();

@@ -1,4 +1,4 @@
-//! Refinement: specialises a program for arguments of unknown sizes to arguments of given shapes.
+//! Refinement: specializes a program for arguments of unknown sizes to arguments of given shapes.
 //!
 //! `jax.export` with symbolic shapes and the exporters of PyTorch and TensorFlow write such programs:
 //! `func.func @main(%x: tensor<?x4xf32>)`. [`refine`] copies the entry function in program order. When it

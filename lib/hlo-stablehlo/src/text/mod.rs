@@ -19,7 +19,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 /// The stack size in bytes. It suffices for the deepest text that the scan accepts, in a build without
-/// optimisation. The system allocates stack memory on first access, so the size costs nothing.
+/// optimization. The system allocates stack memory on first access, so the size costs nothing.
 const STACK_BYTES: usize = 128 << 20;
 
 /// Parses a program. Spans of operations and diagnostics are byte ranges of `text`.

@@ -76,7 +76,7 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
     }
 }
 
-/// Checks that operands and results have the same kind of elements, and are all quantised or all not.
+/// Checks that operands and results have the same kind of elements, and are all quantized or all not.
 fn of_one_kind(check: &mut Check<'_, '_>) {
     let elements: Vec<&Type> = check.types().filter_map(|ty| ty.as_tensor()).map(|a| &a.element).collect();
     let Some((first, rest)) = elements.split_first() else { return };

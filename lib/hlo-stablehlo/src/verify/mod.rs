@@ -1,7 +1,7 @@
 //! Checks the rules of StableHLO that a translation to HLO would not check.
 //!
 //! HLO's verifier checks the sizes and element types of most operations. This module contains the rules on
-//! what HLO lacks or expresses in another way: quantised types, result types that regions or constants
+//! what HLO lacks or expresses in another way: quantized types, result types that regions or constants
 //! determine, attributes in the form of arrays, layouts, channels, accuracy. A report names the constraint of
 //! the specification, such as `(C5)`, if it has a number.
 

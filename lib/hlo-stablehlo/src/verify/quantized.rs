@@ -1,4 +1,4 @@
-//! Rules on quantised types: which operations accept a scale for each slice, and which scales results may
+//! Rules on quantized types: which operations accept a scale for each slice, and which scales results may
 //! have.
 
 use super::check::Check;
@@ -7,7 +7,7 @@ use crate::tree::{
     Attribute, FloatType, Name, Operation, Quantization, Signedness, TensorType, Type, TypeKind,
 };
 
-/// The operations whose operands and results must have a single scale if they are quantised.
+/// The operations whose operands and results must have a single scale if they are quantized.
 const SINGLE_SCALE_OPERATIONS: &[&str] = &[
     "abs",
     "all_gather",
@@ -70,7 +70,7 @@ pub(super) fn is_of_one_scale(name: &Name) -> bool {
     name.strip_prefix("stablehlo.").is_some_and(|name| SINGLE_SCALE_OPERATIONS.contains(&name))
 }
 
-/// Returns the quantisation of an array's elements.
+/// Returns the quantization of an array's elements.
 fn of(array: &TensorType) -> Option<&Quantization> {
     match &*array.element {
         TypeKind::Quantized(q) => Some(q),
@@ -87,7 +87,7 @@ fn same_scales(a: &Quantization, b: &Quantization) -> bool {
     a.scales == b.scales && a.zero_points == b.zero_points
 }
 
-/// Checks whether two element types are of one kind: equal, or quantised with equal storage and expressed
+/// Checks whether two element types are of one kind: equal, or quantized with equal storage and expressed
 /// types.
 pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     match (&**a, &**b) {
@@ -98,7 +98,7 @@ pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Checks the quantised types of operands and results: the storage type, and the ranges of zero points and
+/// Checks the quantized types of operands and results: the storage type, and the ranges of zero points and
 /// scales.
 pub(super) fn types(check: &mut Check<'_, '_>) {
     if check.operation.name == "func.func" {
@@ -239,7 +239,7 @@ pub(super) fn broadcast_in_dim(check: &mut Check<'_, '_>) {
     check.require(zeros, "C6", || format!("its result has the zero points of its operand, found {types}"));
 }
 
-/// Checks the common rules of products: the kernel is quantised, and the other operand is if the result is.
+/// Checks the common rules of products: the kernel is quantized, and the other operand is if the result is.
 fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
     let (lhs, rhs, result) = (check.operand_array(0)?, check.operand_array(1)?, check.result_array(0)?);
     let all = [lhs, rhs, result].map(of);
@@ -252,7 +252,7 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
         let types = types.join(", ");
         check.report(
             rules,
-            format!("its second operand is quantised, and its first one is if the result is, found {types}"),
+            format!("its second operand is quantized, and its first one is if the result is, found {types}"),
         );
         return None;
     };

@@ -10,7 +10,7 @@ pub(super) fn constant(check: &mut Check<'_, '_>) {
     let (Some(own), Some(result)) = (value.ty.as_tensor(), check.result_array(0)) else { return };
     let Some(ty) = check.result(0) else { return };
     let sizes = own.dims == result.dims;
-    // The value of a quantised constant consists of the stored integers.
+    // The value of a quantized constant consists of the stored integers.
     let elements = match &*result.element {
         TypeKind::Quantized(q) => own.element == q.storage || own.element == result.element,
         _ => own.element == result.element,

@@ -124,7 +124,7 @@ impl<'b> Evaluator<'b, '_> {
             tensor = lens.written(tensor, indices.len(), *span)?;
         }
         if let Some((init, span)) = &state.init {
-            tensor = self.initialised(written.aggregation, tensor, (init, *span))?;
+            tensor = self.initialized(written.aggregation, tensor, (init, *span))?;
         }
         drop(scope);
         if let Some(name) = name {
@@ -153,7 +153,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// Combines the result of a contraction with the elements of `init`.
-    fn initialised(
+    fn initialized(
         &mut self,
         aggregation: hlo_ir::contraction::Aggregation,
         tensor: Hlo<'b>,

@@ -83,7 +83,7 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
     })
 }
 
-/// Returns the pairs of batch normalisation: the features of all operands, and all dimensions of an array and
+/// Returns the pairs of batch normalization: the features of all operands, and all dimensions of an array and
 /// its gradient.
 fn features(op: &Op, feature: usize, ranks: &[usize]) -> Vec<Vec<Place>> {
     let whole = ranks.first().copied().unwrap_or(0);

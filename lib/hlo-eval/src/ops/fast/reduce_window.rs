@@ -70,7 +70,7 @@ pub(in crate::ops) fn reduce_window(
 
 /// The elements that a window covers at one position, in row-major order, as positions in memory.
 struct CoveredPlaces {
-    /// The number of elements along each dimension, and the distance between neighbours in memory.
+    /// The number of elements along each dimension, and the distance between neighbors in memory.
     steps: SmallVec<[(i64, i64); 4]>,
     /// The index of the next element among the covered ones.
     at: Dims,

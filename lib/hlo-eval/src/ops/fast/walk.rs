@@ -11,13 +11,13 @@ use crate::kernel::{elements, elements_mut, with_storage};
 use bytemuck::Pod;
 use hlo_ir::Dims;
 
-/// A walk through memory: the position of index 0, and the distance between neighbours along each dimension,
+/// A walk through memory: the position of index 0, and the distance between neighbors along each dimension,
 /// in elements. Distances may be zero or negative.
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// The position of index 0.
     pub offset: i64,
-    /// The distance between neighbours along each dimension.
+    /// The distance between neighbors along each dimension.
     pub strides: Dims,
 }
 

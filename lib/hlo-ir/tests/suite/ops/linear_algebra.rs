@@ -1,4 +1,4 @@
-//! Table tests of products, transforms, factorisations, batch normalisation and random numbers.
+//! Table tests of products, transforms, factorizations, batch normalization and random numbers.
 
 use super::{accepts, code, infers, refuses};
 
@@ -280,7 +280,7 @@ fn convolution() {
 }
 
 #[test]
-fn transforms_and_factorisations() {
+fn transforms_and_factorizations() {
     infers(&[
         ("fft(c64[2,8]), fft_type=FFT, fft_length={8}", "c64[2,8]"),
         ("fft(f32[2,8]), fft_type=RFFT, fft_length={8}", "c64[2,5]"),
@@ -323,7 +323,7 @@ fn transforms_and_factorisations() {
 }
 
 #[test]
-fn batch_normalisation() {
+fn batch_normalization() {
     infers(&[
         (
             "batch-norm-training(f32[2,3], f32[3], f32[3]), epsilon=0.1, feature_index=1",

@@ -1,5 +1,5 @@
 //! Fusion by rows: fuses reductions over the minor dimensions with the elementwise work before and after
-//! them, for example in softmax and normalisations.
+//! them, for example in softmax and normalizations.
 //!
 //! The members of such a fusion have one of two shapes: `[rows…, cols…]`, or `[rows…]` for values computed
 //! once per row. The row stays in the cache. An expensive value that both a reduction and the final result

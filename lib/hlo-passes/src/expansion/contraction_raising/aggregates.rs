@@ -1,7 +1,7 @@
 //! The aggregations of contractions, as operations.
 
 use super::form::Form;
-use super::labelled::{Label, Labelled};
+use super::labeled::{Label, Labeled};
 use crate::support::combiner::identity;
 use crate::support::expander::Emitter;
 use hlo_ir::build::Build;
@@ -38,9 +38,9 @@ pub(super) fn initial(e: &mut Emitter<'_>, aggregation: Aggregation, ty: Element
 pub(super) fn aggregated(
     e: &mut Emitter<'_>,
     form: &Form,
-    array: &Labelled,
+    array: &Labeled,
     over: &[usize],
-) -> Option<Labelled> {
+) -> Option<Labeled> {
     if over.is_empty() {
         return Some(array.clone());
     }
@@ -53,7 +53,7 @@ pub(super) fn aggregated(
         let single = over.iter().all(|&i| form.count(i) == 1);
         let sizes: Vec<i64> = kept().map(|(_, &size)| size).collect();
         let value = single.then(|| e.reshaped(array.value, &sizes)).flatten()?;
-        return Some(Labelled { value, labels: kept().map(|(label, _)| *label).collect() });
+        return Some(Labeled { value, labels: kept().map(|(label, _)| *label).collect() });
     };
     let init = initial(e, form.aggregation, ty)?;
     array.reduced(e, over, &op, init)

@@ -2,7 +2,7 @@
 
 use super::aggregates::aggregated;
 use super::form::{Expression, Form, Term};
-use super::labelled::{Label, Labelled};
+use super::labeled::{Label, Labeled};
 use super::window::{Placed, back_to_front};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ConvDimLabels, ConvolutionAttrs, Count, Window, WindowDim};
@@ -25,12 +25,7 @@ struct Spatial {
 
 /// Returns the convolution of two operands. Output expressions with two indices are replaced in `form` by a
 /// single index for the output's dimension.
-pub(super) fn convolved(
-    e: &mut Emitter<'_>,
-    form: &mut Form,
-    a: &Labelled,
-    b: &Labelled,
-) -> Option<Labelled> {
+pub(super) fn convolved(e: &mut Emitter<'_>, form: &mut Form, a: &Labeled, b: &Labeled) -> Option<Labeled> {
     if form.aggregation != Aggregation::Sum || form.combination != Combination::Multiply || form.has_default {
         return None;
     }
@@ -38,7 +33,7 @@ pub(super) fn convolved(
     if ty.is_pred() {
         return None;
     }
-    let has_window = |x: &Labelled| x.labels.iter().any(|l| matches!(l, Label::Window(..)));
+    let has_window = |x: &Labeled| x.labels.iter().any(|l| matches!(l, Label::Window(..)));
     let (lhs, rhs) = match (has_window(a), has_window(b)) {
         (true, true) => return None,
         (true, false) => (a, b),
@@ -70,12 +65,12 @@ pub(super) fn convolved(
         .filter_map(|s| lhs.labels.iter().position(|l| *l == s.left))
         .map(|d| d as i64)
         .collect();
-    let lhs = Labelled { value: back_to_front(e, lhs.value, &reversed), labels: lhs.labels };
+    let lhs = Labeled { value: back_to_front(e, lhs.value, &reversed), labels: lhs.labels };
     add(e, form, &lhs, &rhs, &spatial, &classes)
 }
 
 /// Checks whether `a` is the operand whose index is spread over the output with the larger stride.
-fn spreads_most(form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
+fn spreads_most(form: &Form, a: &Labeled, b: &Labeled) -> Option<bool> {
     let two = form.output.iter().zip(&form.sizes).find_map(|(e, &size)| match *e {
         Expression::Two(p, q, _) if form.digits(*e, size).is_none() => Some((p, q)),
         _ => None,
@@ -91,7 +86,7 @@ fn spreads_most(form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
 /// Returns the spatial dimension for windows of the left operand.
 fn gathered(
     form: &Form,
-    rhs: &Labelled,
+    rhs: &Labeled,
     left: Label,
     (outer, inner, offset): (Term, Term, i64),
     size: i64,
@@ -112,8 +107,8 @@ fn gathered(
 /// index is that of the left operand.
 fn spread_out(
     form: &mut Form,
-    lhs: &Labelled,
-    rhs: &Labelled,
+    lhs: &Labeled,
+    rhs: &Labeled,
     d: usize,
     (p, q, offset): (Term, Term, i64),
 ) -> Option<Spatial> {
@@ -163,9 +158,9 @@ struct Classes {
 }
 
 impl Classes {
-    fn of(form: &Form, lhs: &Labelled, rhs: &Labelled, spatial: &[Spatial]) -> Self {
+    fn of(form: &Form, lhs: &Labeled, rhs: &Labeled, spatial: &[Spatial]) -> Self {
         let is_spatial = |i: usize| spatial.iter().any(|s| s.left == Label::Index(i) || s.kernel == i);
-        let all = |x: &Labelled, y: &Labelled, output: bool, both: bool| -> Vec<usize> {
+        let all = |x: &Labeled, y: &Labeled, output: bool, both: bool| -> Vec<usize> {
             let indices = x.indices().into_iter().filter(|&i| !is_spatial(i));
             indices.filter(|&i| form.is_output(i) == output && y.position(i).is_some() == both).collect()
         };
@@ -184,11 +179,11 @@ impl Classes {
 fn add(
     e: &mut Emitter<'_>,
     form: &Form,
-    lhs: &Labelled,
-    rhs: &Labelled,
+    lhs: &Labeled,
+    rhs: &Labeled,
     spatial: &[Spatial],
     classes: &Classes,
-) -> Option<Labelled> {
+) -> Option<Labeled> {
     let Classes { batch, groups, input_features, output_features, .. } = classes;
     let labels = |indices: &[usize]| indices.iter().map(|&i| Label::Index(i)).collect::<Vec<_>>();
     let features = [groups.as_slice(), input_features].concat();
@@ -240,12 +235,12 @@ fn add(
     let indices: Vec<usize> = parts.into_iter().flat_map(|(_, _, indices)| indices).collect();
     let apart: Vec<i64> = indices.iter().map(|&i| form.count(i)).collect();
     let value = e.reshaped(value, &apart)?;
-    Some(Labelled { value, labels: labels(&indices) })
+    Some(Labeled { value, labels: labels(&indices) })
 }
 
 /// Merges the dimensions of an array to one dimension per list of labels. Returns the array and the position
 /// of each list. Dimensions are transposed only if those of one list are not adjacent.
-fn merged(e: &mut Emitter<'_>, array: &Labelled, lists: &[Vec<Label>]) -> Option<(InstrId, Vec<i64>)> {
+fn merged(e: &mut Emitter<'_>, array: &Labeled, lists: &[Vec<Label>]) -> Option<(InstrId, Vec<i64>)> {
     let at = |label: &Label| array.labels.iter().position(|l| l == label);
     let mut parts: Vec<(usize, usize)> = Vec::with_capacity(lists.len());
     for (number, list) in lists.iter().enumerate() {

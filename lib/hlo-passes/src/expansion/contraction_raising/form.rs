@@ -1,4 +1,4 @@
-//! The analysed form of a contraction: the ranges of its indices, and the form of each index expression.
+//! The analyzed form of a contraction: the ranges of its indices, and the form of each index expression.
 
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction, Interval};
 

@@ -9,7 +9,7 @@
 //!
 //! - Each index has a range: all values that its own bounds allow (`form.rs`). A difference that a constraint
 //!   bounds becomes an index, so that a sum up to an element becomes a sum over windows.
-//! - Operands are sliced to the elements that are read, with indices as dimensions (`labelled.rs`).
+//! - Operands are sliced to the elements that are read, with indices as dimensions (`labeled.rs`).
 //! - The rest must have one of three forms. It is a product of matrices or elementwise operations and
 //!   reductions (`values.rs`), windows of one operand (`window.rs`), or a convolution (`convolution.rs`).
 //! - Constraints that select elements become masks (`masks.rs`).
@@ -32,7 +32,7 @@
 mod aggregates;
 mod convolution;
 mod form;
-mod labelled;
+mod labeled;
 mod masks;
 mod result;
 mod values;

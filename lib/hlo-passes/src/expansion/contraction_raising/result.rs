@@ -1,7 +1,7 @@
 //! Placement of values in the output: reversal, gaps, and elements that are not written.
 
 use super::form::{Expression, Form, Term};
-use super::labelled::{Label, Labelled};
+use super::labeled::{Label, Labeled};
 use super::values::Values;
 use crate::support::expander::Emitter;
 use hlo_ir::attr::PaddingDim;
@@ -20,7 +20,7 @@ pub(super) fn placed(
     let mut value = places.arrange(e, form, &values.array)?;
     let mut written = match values.written {
         Some(written) => {
-            let written = Labelled { value: written, labels: values.array.labels.clone() };
+            let written = Labeled { value: written, labels: values.array.labels.clone() };
             Some(places.arrange(e, form, &written)?)
         }
         None => None,
@@ -124,7 +124,7 @@ impl Places {
     }
 
     /// Arranges the values along the output's dimensions.
-    fn arrange(&self, e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<InstrId> {
+    fn arrange(&self, e: &mut Emitter<'_>, form: &Form, array: &Labeled) -> Option<InstrId> {
         let pairs = self.indices.iter().zip(&self.lower);
         let indices: Vec<usize> = pairs.flat_map(|(&i, &l)| [i, l]).flatten().collect();
         let known = array.labels.iter().all(|l| matches!(l, Label::Index(i) if indices.contains(i)));

@@ -3,7 +3,7 @@
 
 use super::aggregates::{aggregated, initial};
 use super::form::{Expression, Form};
-use super::labelled::{Label, Labelled, read};
+use super::labeled::{Label, Labeled, read};
 use super::masks::mask;
 use super::{convolution, window};
 use crate::support::expander::Emitter;
@@ -15,7 +15,7 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 /// The values of a contraction's output: an array whose dimensions are indices of the output, and which of
 /// its elements have a value.
 pub(super) struct Values {
-    pub(super) array: Labelled,
+    pub(super) array: Labeled,
     /// A predicate array of the same dimensions: whether an element has a value. `None` if all have.
     pub(super) written: Option<InstrId>,
 }
@@ -29,7 +29,7 @@ pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId])
     for (number, &operand) in operands.iter().enumerate() {
         arrays.push(read(e, form, number, operand)?);
     }
-    let has_window = |a: &Labelled| a.labels.iter().any(|l| matches!(l, Label::Window(..)));
+    let has_window = |a: &Labeled| a.labels.iter().any(|l| matches!(l, Label::Window(..)));
     let windows = arrays.iter().any(has_window) || convolves;
     let within = |c: &Constraint, is: &dyn Fn(usize) -> bool| {
         (0..form.ranges.len()).all(|i| !c.index.depends_on(i) || is(i))
@@ -84,7 +84,7 @@ fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Con
             indices.push(i);
         }
     }
-    let array = Labelled {
+    let array = Labeled {
         value: values.array.spread(e, form, &indices)?,
         labels: indices.iter().map(|&i| Label::Index(i)).collect(),
     };
@@ -92,7 +92,7 @@ fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Con
     let written = match values.written {
         None => holds,
         Some(written) => {
-            let before = Labelled { value: written, labels: values.array.labels };
+            let before = Labeled { value: written, labels: values.array.labels };
             let before = before.spread(e, form, &indices)?;
             e.same(Op::And, &[before, holds])
         }
@@ -105,9 +105,9 @@ fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Con
 fn mask_invalid_elements(
     e: &mut Emitter<'_>,
     form: &Form,
-    single: &mut Labelled,
+    single: &mut Labeled,
     constraints: &[&Constraint],
-) -> Option<Labelled> {
+) -> Option<Labeled> {
     let holds = mask(e, form, constraints, &single.indices())?;
     let shape = e.array(single.value)?;
     let ty = shape.element_type;
@@ -118,33 +118,33 @@ fn mask_invalid_elements(
     };
     let none = e.broadcast(none, &shape, &[]);
     single.value = e.add(shape, Op::Select, &[holds, single.value, none]);
-    Some(Labelled { value: holds, labels: single.labels.clone() })
+    Some(Labeled { value: holds, labels: single.labels.clone() })
 }
 
 /// Returns which output elements have a value, by reducing the mask over the other indices.
-fn reduce_mask(e: &mut Emitter<'_>, form: &Form, written: &Labelled) -> Option<Labelled> {
+fn reduce_mask(e: &mut Emitter<'_>, form: &Form, written: &Labeled) -> Option<Labeled> {
     let over: Vec<usize> = written.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     let no = e.zero(ElementType::Pred)?;
     written.reduced(e, &over, &Op::Or, no)
 }
 
 /// Aggregates the operand over all indices that the output lacks.
-fn reduce_all(e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<Labelled> {
+fn reduce_all(e: &mut Emitter<'_>, form: &Form, array: &Labeled) -> Option<Labeled> {
     let over: Vec<usize> = array.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     aggregated(e, form, array, &over)
 }
 
 /// Checks for a product of matrices: a sum of products of numbers, with at least one index to sum over.
-fn is_product(e: &Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
+fn is_product(e: &Emitter<'_>, form: &Form, a: &Labeled, b: &Labeled) -> Option<bool> {
     let sums = form.aggregation == Aggregation::Sum && form.combination == Combination::Multiply;
     let contracts = a.indices().iter().any(|&i| b.position(i).is_some() && !form.is_output(i));
     Some(sums && contracts && !e.array(a.value)?.element_type.is_pred())
 }
 
 /// Computes the product of two operands, summed over the indices that the output lacks.
-fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<Labelled> {
+fn product(e: &mut Emitter<'_>, form: &Form, a: &Labeled, b: &Labeled) -> Option<Labeled> {
     // First sum over the indices that occur in only one operand.
-    let alone = |x: &Labelled, y: &Labelled| -> Vec<usize> {
+    let alone = |x: &Labeled, y: &Labeled| -> Vec<usize> {
         x.indices().into_iter().filter(|&i| !form.is_output(i) && y.position(i).is_none()).collect()
     };
     let (of_a, of_b) = (alone(a, b), alone(b, a));
@@ -160,10 +160,10 @@ fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Opti
         order.iter().copied().filter(|i| a.position(*i).is_some() && b.position(*i).is_some()).collect();
     let contracted: Vec<usize> =
         a.indices().into_iter().filter(|&i| b.position(i).is_some() && !form.is_output(i)).collect();
-    let dims = |x: &Labelled, indices: &[usize]| -> Option<Vec<usize>> {
+    let dims = |x: &Labeled, indices: &[usize]| -> Option<Vec<usize>> {
         indices.iter().map(|&i| x.position(i)).collect()
     };
-    let free = |x: &Labelled| -> Vec<usize> {
+    let free = |x: &Labeled| -> Vec<usize> {
         x.indices().into_iter().filter(|i| !batch.contains(i) && !contracted.contains(i)).collect()
     };
     let numbers = |dims: Vec<usize>| dims.into_iter().map(|d| d as i64).collect();
@@ -178,7 +178,7 @@ fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Opti
     let ty = e.array(a.value)?.element_type;
     let shape = ArrayShape::new(ty, indices.iter().map(|&i| form.count(i)));
     let value = e.add(shape, Op::Dot(Box::new(attributes)), &[a.value, b.value]);
-    Some(Labelled { value, labels: indices.into_iter().map(Label::Index).collect() })
+    Some(Labeled { value, labels: indices.into_iter().map(Label::Index).collect() })
 }
 
 /// Minimum number of repetitions of each element of the largest operand for which the combination is not
@@ -187,10 +187,10 @@ const MAX_REPETITIONS: i128 = 4;
 
 /// Combines the operands elementwise over all indices and aggregates the result. Returns `None` if the array
 /// of combinations to aggregate would consist mostly of repetitions.
-fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Labelled> {
+fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labeled]) -> Option<Labeled> {
     let mut indices: Vec<usize> = Vec::new();
     let of_output = form.output.iter().flat_map(Expression::terms).map(|t| t.index);
-    let of_operands = arrays.iter().flat_map(Labelled::indices);
+    let of_operands = arrays.iter().flat_map(Labeled::indices);
     for i in of_output.chain(of_operands) {
         if !indices.contains(&i) && arrays.iter().any(|a| a.position(i).is_some()) {
             indices.push(i);
@@ -227,6 +227,6 @@ fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Lab
         }
         _ => return None,
     };
-    let array = Labelled { value, labels: indices.into_iter().map(Label::Index).collect() };
+    let array = Labeled { value, labels: indices.into_iter().map(Label::Index).collect() };
     reduce_all(e, form, &array)
 }

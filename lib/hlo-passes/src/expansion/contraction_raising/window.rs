@@ -2,7 +2,7 @@
 
 use super::aggregates::{aggregate, aggregated, initial};
 use super::form::{Form, Term};
-use super::labelled::{Label, Labelled};
+use super::labeled::{Label, Labeled};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
 use hlo_ir::contraction::Aggregation;
@@ -82,7 +82,7 @@ impl Placed {
 const MAX_CHECKED_WINDOWS: i64 = 1 << 22;
 
 /// Aggregates the operand over its windows, and over other indices that the output lacks.
-pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Option<Labelled> {
+pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labeled) -> Option<Labeled> {
     let over: Vec<usize> = single.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     // Otherwise, elements in several windows would be aggregated once for each of them.
     let array = aggregated(e, form, single, &over)?;
@@ -127,7 +127,7 @@ pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Op
     let attributes = ReduceWindowAttrs { window: Window { dims: window }, to_apply };
     let result = ArrayShape::new(ty, sizes);
     let value = e.add(result, Op::ReduceWindow(Box::new(attributes)), &[value, init]);
-    Some(Labelled { value, labels })
+    Some(Labeled { value, labels })
 }
 
 /// Returns the array with some dimensions reversed.

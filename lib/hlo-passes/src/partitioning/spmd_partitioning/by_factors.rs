@@ -108,7 +108,7 @@ impl Partitioner<'_> {
         Some(parts)
     }
 
-    /// Gets the elements that devices need from neighbouring tiles, and adapts the windows of the operation
+    /// Gets the elements that devices need from neighboring tiles, and adapts the windows of the operation
     /// to them.
     fn fetch_halos(&mut self, cutting: &Cutting, cut: &TileAssignment, op: &mut Op, parts: &mut [Part]) {
         for reach in cutting.reaches.iter().filter(|r| cut.tiles()[r.to] > 1) {

@@ -2,7 +2,7 @@
 //!
 //! The candidates are the partitions that follow from the shardings of the operands and of the result, and
 //! combinations of them. The cost of a candidate is the number of bytes that devices receive: to reshard the
-//! operands and the result, and for elements of neighbouring tiles. The number of elements that each device
+//! operands and the result, and for elements of neighboring tiles. The number of elements that each device
 //! computes comes second.
 
 use super::halo::Run;
@@ -234,7 +234,7 @@ impl Partitioner<'_> {
         moved * bytes
     }
 
-    /// Returns the number of bytes that a device receives from neighbouring tiles, or infinity if this
+    /// Returns the number of bytes that a device receives from neighboring tiles, or infinity if this
     /// partition is not possible.
     fn reach_cost(&self, cutting: &Cutting, reach: &Reach, cut: &TileAssignment) -> f64 {
         let Some(part) = cutting.parts.get(reach.operand).filter(|_| cut.tiles()[reach.to] > 1) else {

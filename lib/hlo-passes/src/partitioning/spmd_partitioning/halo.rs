@@ -1,4 +1,4 @@
-//! Exchanges elements with neighbouring tiles.
+//! Exchanges elements with neighboring tiles.
 
 use super::collectives::groups_by;
 use super::partitioner::Partitioner;

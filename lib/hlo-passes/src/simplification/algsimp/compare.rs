@@ -284,7 +284,7 @@ fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     fits.then(|| cx.add_same_shape(Op::Compare(a), &[y, x]))
 }
 
-/// Recognises a total-order comparison of floating-point numbers on integer keys, as XLA's optimiser writes
+/// Recognizes a total-order comparison of floating-point numbers on integer keys, as XLA's optimizer writes
 /// it.
 fn compare_keys(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, left, right) = parts(cx, id)?;

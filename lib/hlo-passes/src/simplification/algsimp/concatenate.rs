@@ -59,7 +59,7 @@ fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(usize, Vec<InstrId>)> {
     Some((index(a.dimension())?, operands))
 }
 
-/// An operand. If it is a slice, also the sliced array and the range of the slice and its neighbours.
+/// An operand. If it is a slice, also the sliced array and the range of the slice and its neighbors.
 type Joined = (InstrId, Option<(InstrId, Vec<SliceDim>)>);
 
 /// Combines adjacent slices of one array.

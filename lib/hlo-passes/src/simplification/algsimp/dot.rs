@@ -221,7 +221,7 @@ fn without_degenerate(
     })
 }
 
-/// Removes dimensions of size 1, so that matrix products are easier to recognise.
+/// Removes dimensions of size 1, so that matrix products are easier to recognize.
 fn dot_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     drop_degenerate(cx, id, true)
 }

@@ -1,4 +1,4 @@
-//! Recognises integer arrays whose elements form an arithmetic progression.
+//! Recognizes integer arrays whose elements form an arithmetic progression.
 
 use crate::support::constants::{literal, splat_value};
 use crate::support::integer_range::type_range;

@@ -1,4 +1,4 @@
-//! The pattern on the custom call `TopK`, which XLA's optimiser creates from sorts.
+//! The pattern on the custom call `TopK`, which XLA's optimizer creates from sorts.
 
 use crate::expansion::topk_decomposer;
 use crate::support::rewrite::{Cx, Pattern};

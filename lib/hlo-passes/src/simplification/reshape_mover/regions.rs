@@ -51,7 +51,7 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    /// Recognises a reshape or transpose that may move.
+    /// Recognizes a reshape or transpose that may move.
     fn entry(&self, id: InstrId) -> Option<Moved> {
         let op = match &self.module[id].op {
             Op::Reshape(_) => Op::reshape(),
@@ -69,7 +69,7 @@ impl Search<'_> {
         free.then(|| Moved { mover: Rc::new(Mover { op, from }), is_entry: true })
     }
 
-    /// Recognises an elementwise operation on values with the same mover.
+    /// Recognizes an elementwise operation on values with the same mover.
     fn member(&self, id: InstrId) -> Option<Moved> {
         let instruction = &self.module[id];
         if !instruction.opcode().is_elementwise() || self.pinned.contains(&id) || !self.module.is_used(id) {

@@ -4,7 +4,7 @@
 //! A task computes a block of output pixels for some output features. It packs the input that the block reads
 //! once, with zeros for the padding. The input of each term of a sum then has the same offset from every
 //! pixel. There are two kinds of vectors. A vector of features multiplies one input number by the weights of
-//! several features. A vector of pixels multiplies one weight by the inputs of neighbouring pixels. The plan
+//! several features. A vector of pixels multiplies one weight by the inputs of neighboring pixels. The plan
 //! selects the cheaper kind, so that vectors are full for few input features, for few output features, and
 //! for either order of dimensions in memory. In a dilated input, pixels that are a dilation apart form a
 //! class. All pixels of a class read elements at the same window positions, and only these positions are

@@ -1,4 +1,4 @@
-//! Quantised types: MLIR's dialect `quant`, and VHLO's copies of its types.
+//! Quantized types: MLIR's dialect `quant`, and VHLO's copies of its types.
 
 use super::elements;
 use super::pool::Decoder;
@@ -47,7 +47,7 @@ pub(super) fn per_axis(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
         (0..count).map(|_| elements::double(decoder).map(f64::from_bits)).collect::<Result<Vec<_>>>()?;
     let zero_points = decoder.cursor().signed_list()?;
     if scales.len() != zero_points.len() {
-        return Err(decoder.fault("a quantised type has another number of scales than of zero points"));
+        return Err(decoder.fault("a quantized type has another number of scales than of zero points"));
     }
     let axis = Some(axis);
     let quantization =

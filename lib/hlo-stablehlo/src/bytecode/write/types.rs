@@ -66,7 +66,7 @@ impl Encoder {
             }
             TypeKind::Quantized(quantization) => {
                 if quantization.axis.is_some() {
-                    self.need(types::QUANTIZED_PER_AXIS, "a quantised type with a scale for each slice")?;
+                    self.need(types::QUANTIZED_PER_AXIS, "a quantized type with a scale for each slice")?;
                 }
                 self.quantized(quantization, [24, 30], Form::Vhlo, &mut out)?;
             }
@@ -171,7 +171,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Writes a quantised type. The second code is for types with a scale for each slice along a dimension.
+    /// Writes a quantized type. The second code is for types with a scale for each slice along a dimension.
     fn quantized(
         &mut self,
         quantization: &Quantization,
@@ -191,7 +191,7 @@ impl Encoder {
         let bounds = [Token::Signed(*storage_min), Token::Signed(*storage_max)];
         let Some(axis) = axis else {
             let (&[scale], &[zero_point]) = (&scales[..], &zero_points[..]) else {
-                return Err(Fault::new("a quantised type of one scale has several"));
+                return Err(Fault::new("a quantized type of one scale has several"));
             };
             out.extend([double(scale), Token::Signed(zero_point)]);
             out.extend(bounds);

@@ -1,4 +1,4 @@
-//! Dot products, transforms, factorisations.
+//! Dot products, transforms, factorizations.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;

@@ -96,7 +96,7 @@ impl<'t> Importer<'t> {
         if self.is_quantized(op) { self.quantized_op(op) } else { self.by_dialect(op) }
     }
 
-    /// Translates an operation by its dialect, in the current representation of quantised values.
+    /// Translates an operation by its dialect, in the current representation of quantized values.
     fn by_dialect(&mut self, op: &'t Operation) -> Result<()> {
         let Some((dialect, name)) = op.name.as_str().split_once('.') else {
             return op.fail("it is not known");
@@ -224,7 +224,7 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// Checks whether an operand or result is quantised and represented by its stored integers.
+    /// Checks whether an operand or result is quantized and represented by its stored integers.
     fn is_quantized(&self, op: &Operation) -> bool {
         if self.quantized == Quantized::Expressed {
             return false;

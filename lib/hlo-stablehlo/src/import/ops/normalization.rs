@@ -1,4 +1,4 @@
-//! Batch normalisation.
+//! Batch normalization.
 
 use crate::import::attributes::as_f32;
 use crate::import::failure::Result;

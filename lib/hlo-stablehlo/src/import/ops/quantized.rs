@@ -1,5 +1,5 @@
-//! Operations on quantised types. HLO has no such types, so values are the stored integers. Operations that
-//! move elements move these. All others are computed on the expressed numbers, and the result is quantised
+//! Operations on quantized types. HLO has no such types, so values are the stored integers. Operations that
+//! move elements move these. All others are computed on the expressed numbers, and the result is quantized
 //! again, as the specification defines.
 
 use crate::import::failure::Result;
@@ -31,7 +31,7 @@ const FORWARDING_OPERATIONS: &[&str] = &[
 ];
 
 /// Operations that move elements. They move the stored integers if operands and results have the same
-/// quantisation.
+/// quantization.
 const DATA_MOVEMENT_OPERATIONS: &[&str] = &[
     "stablehlo.all_gather",
     "stablehlo.all_to_all",
@@ -75,7 +75,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Returns the quantisation of a value, if it is a quantised array.
+    /// Returns the quantization of a value, if it is a quantized array.
     fn quantization_of(&self, value: ValueId) -> Option<&'t Quantization> {
         match &*self.tree.type_of(value).as_tensor()?.element {
             TypeKind::Quantized(quantization) => Some(quantization),
@@ -83,7 +83,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Checks whether all quantised operands and results have the same scale.
+    /// Checks whether all quantized operands and results have the same scale.
     fn is_alike(&self, op: &Operation) -> bool {
         let mut all = op.operands.iter().chain(&op.results).filter_map(|&v| self.quantization_of(v));
         let Some(first) = all.next() else { return true };
@@ -128,7 +128,7 @@ impl<'t> Importer<'t> {
     }
 
     /// Returns the expressed numbers of a value: `(stored - zero point) * scale`. A value that is not
-    /// quantised is returned unchanged.
+    /// quantized is returned unchanged.
     fn expressed(&mut self, op: &Operation, value: ValueId) -> Result<InstrId> {
         let id = self.value(op, value)?;
         let Some(quantization) = self.quantization_of(value) else { return Ok(id) };
@@ -175,7 +175,7 @@ impl<'t> Importer<'t> {
         self.along_axis(op, shape, quantization, &numbers).map(Some)
     }
 
-    /// Returns the numbers along the axis of a quantisation, or its single number, as an array of the given
+    /// Returns the numbers along the axis of a quantization, or its single number, as an array of the given
     /// shape.
     fn along_axis(
         &mut self,
@@ -228,6 +228,6 @@ fn expressed_type(op: &Operation, quantization: &Quantization) -> Result<Element
     if ty.is_float() {
         Ok(ty)
     } else {
-        op.fail(format!("quantised numbers do not stand for numbers of type {ty}"))
+        op.fail(format!("quantized numbers do not stand for numbers of type {ty}"))
     }
 }

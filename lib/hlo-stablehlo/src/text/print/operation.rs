@@ -150,10 +150,10 @@ impl<'t> Printer<'t> {
         self.out.push('{');
         for (i, block) in region.blocks.iter().enumerate() {
             let is_entry = i == 0;
-            let labelled = !is_entry
+            let labeled = !is_entry
                 || labels_empty && block.operations.is_empty()
                 || has_label && !block.arguments.is_empty();
-            if labelled {
+            if labeled {
                 self.label(i, block);
             }
             self.indent += 2;

@@ -1,6 +1,6 @@
 //! Tests of whole files: reading, writing, and damage.
 //!
-//! `testdata` contains functions that JAX lowered and jaxlib serialised. Next to each file is the text that
+//! `testdata` contains functions that JAX lowered and jaxlib serialized. Next to each file is the text that
 //! jaxlib prints for it.
 
 mod numbers;

@@ -1,4 +1,4 @@
-//! Programs in forms that XLA does not write: shardings on meshes, functions without an opcode, quantised
+//! Programs in forms that XLA does not write: shardings on meshes, functions without an opcode, quantized
 //! types, and omitted parts of the text.
 
 use super::{entry_ops, module};
@@ -258,7 +258,7 @@ fn an_early_version_had_operations_of_its_own() {
 }
 
 #[test]
-fn quantised_numbers_are_computed_with_as_what_they_stand_for() {
+fn quantized_numbers_are_computed_with_as_what_they_stand_for() {
     let text = "func.func @main(%x: tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> (tensor<2x!quant.uniform<i8:f32, 0.5:3>>, tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>) {
         %0 = stablehlo.add %x, %x : tensor<2x!quant.uniform<i8:f32, 0.5:3>>
         %1 = stablehlo.reshape %0 : (tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>

@@ -37,7 +37,7 @@ fn labels(items: &Value) -> Vec<&str> {
 // ---- Diagnostics -------------------------------------------------------------------------------------------
 
 #[test]
-fn functions_with_arguments_are_specialised() {
+fn functions_with_arguments_are_specialized() {
     let mut client = Client::with_tile(FILE);
     assert_eq!(client.diagnostics(), [] as [Value; 0]);
     // The diagnostic is at the second of two sizes that differ, with a related location at the first.

@@ -1,4 +1,4 @@
-//! Arrays whose dimensions are labelled with indices of a contraction.
+//! Arrays whose dimensions are labeled with indices of a contraction.
 
 use super::form::{Expression, Form, Term};
 use crate::support::expander::Emitter;
@@ -18,13 +18,13 @@ pub(super) enum Label {
 
 /// An array and the label of each of its dimensions.
 #[derive(Clone, Debug)]
-pub(super) struct Labelled {
+pub(super) struct Labeled {
     pub(super) value: InstrId,
     pub(super) labels: Vec<Label>,
 }
 
-impl Labelled {
-    /// Returns the dimension that is labelled with an index.
+impl Labeled {
+    /// Returns the dimension that is labeled with an index.
     pub(super) fn position(&self, index: usize) -> Option<usize> {
         self.labels.iter().position(|l| *l == Label::Index(index))
     }
@@ -92,18 +92,18 @@ impl Labelled {
 
 /// Returns an operand with the indices of its access as dimensions, without the elements that no valid index
 /// reads.
-pub(super) fn read(e: &mut Emitter<'_>, form: &Form, operand: usize, value: InstrId) -> Option<Labelled> {
+pub(super) fn read(e: &mut Emitter<'_>, form: &Form, operand: usize, value: InstrId) -> Option<Labeled> {
     let access = &form.operands[operand];
     let mut cut = Cut { ranges: Vec::new(), reversed: Vec::new(), sizes: Vec::new(), labels: Vec::new() };
     for (expression, &size) in access.iter().zip(&form.operand_sizes[operand]) {
         cut.dimension(form, *expression, size)?;
     }
     let value = cut.apply(e, value)?;
-    let mut labelled = Labelled { value, labels: cut.labels };
-    while let Some((a, b)) = repeated(&labelled.labels) {
-        labelled = diagonal(e, &labelled, a, b)?;
+    let mut labeled = Labeled { value, labels: cut.labels };
+    while let Some((a, b)) = repeated(&labeled.labels) {
+        labeled = diagonal(e, &labeled, a, b)?;
     }
-    Some(labelled)
+    Some(labeled)
 }
 
 /// The slices, reversals and splits of an operand's dimensions.
@@ -194,7 +194,7 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
 }
 
 /// Takes the diagonal of two dimensions of equal size. One dimension, placed first, replaces both.
-fn diagonal(e: &mut Emitter<'_>, array: &Labelled, a: usize, b: usize) -> Option<Labelled> {
+fn diagonal(e: &mut Emitter<'_>, array: &Labeled, a: usize, b: usize) -> Option<Labeled> {
     let shape = e.array(array.value)?;
     let size = shape.dims[a];
     // Each index twice.
@@ -214,5 +214,5 @@ fn diagonal(e: &mut Emitter<'_>, array: &Labelled, a: usize, b: usize) -> Option
     let result = ArrayShape::new(shape.element_type, sizes);
     let value = e.add(result, Op::Gather(Box::new(attributes)), &[array.value, pairs]);
     let labels = std::iter::once(array.labels[a]).chain(kept.into_iter().map(|d| array.labels[d]));
-    Some(Labelled { value, labels: labels.collect() })
+    Some(Labeled { value, labels: labels.collect() })
 }
