@@ -240,9 +240,11 @@ impl Writer<'_, '_> {
     /// Writes where a result is stored.
     fn store(&mut self, root: &Root, flat: bool) {
         let body = &self.kernel.body;
-        let rank = body.root_shape(root).map_or(0, |shape| shape.rank());
-        let index: Vec<String> = (0..rank).map(|d| format!("i{d}")).collect();
-        let index = if flat && rank > 0 { "i".to_string() } else { index.join(", ") };
+        let sizes: &[i64] = body.root_shape(root).map_or(&[], |shape| &shape.dims);
+        let index =
+            sizes.iter().enumerate().map(|(d, &n)| if n == 1 { "0".to_string() } else { format!("i{d}") });
+        let index =
+            if flat && !sizes.is_empty() { "i".to_string() } else { index.collect::<Vec<_>>().join(", ") };
         let is_tuple = body.module[root.id].shape.is_tuple();
         let leaf = if is_tuple { format!(" {{{}}}", root.leaf) } else { String::new() };
         let line = format!("b{}[{index}] = {}{leaf}", root.slot, self.name(root.id));

@@ -32,7 +32,7 @@
 //! }").expect("a module");
 //! let module = Verified::new(module).expect("a valid module");
 //! let plan = hlo_plan::plan(module.as_ref(), 1 << 20).expect("a plan");
-//! let kernels = KernelTable::new(&module, &plan).expect("kernels");
+//! let kernels = KernelTable::new(module.as_ref(), &plan).expect("kernels");
 //! let [function] = kernels.functions() else { panic!("one kernel") };
 //! // One tile of 32 columns. Rows are added up in blocks of 64.
 //! let Strategy::Columns(columns) = &function.kernel.strategy else { panic!("columns") };

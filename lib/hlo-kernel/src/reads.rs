@@ -34,8 +34,8 @@ pub(crate) enum Place {
         /// The number that is added.
         offset: i64,
     },
-    /// The first index, in a dimension of size 1.
-    First,
+    /// A constant, such as 0 in a dimension of size 1.
+    Constant(i64),
     /// An index that the kernel computes in another way, such as the start of a slice, a quotient, or all
     /// indices of a window.
     Computed,
@@ -55,7 +55,7 @@ impl Place {
     /// Returns the index as text, with the names of loops over operands. A loop without a name is a `?`.
     pub fn text(self, loops: &HashMap<(InstrId, usize), String>) -> String {
         let (variable, stride, offset) = match self {
-            Place::First => return "0".to_string(),
+            Place::Constant(index) => return index.to_string(),
             Place::Computed => return "?".to_string(),
             Place::Along { variable, stride, offset } => (variable, stride, offset),
         };
@@ -79,7 +79,11 @@ impl Place {
 /// Returns the elements that a kernel reads, ordered by buffer. Returns `None` if there are too many.
 pub(crate) fn reads(body: &Body<'_>) -> Option<Vec<Read>> {
     let mut search = Search { reads: Vec::new() };
-    let result = |d| Place::Along { variable: Variable::Result(d), stride: 1, offset: 0 };
+    let sizes = body.roots.first().and_then(|root| body.root_shape(root).ok()).map(|shape| &shape.dims);
+    let result = |d: usize| match sizes.and_then(|sizes| sizes.get(d)) {
+        Some(1) => Place::Constant(0),
+        _ => Place::Along { variable: Variable::Result(d), stride: 1, offset: 0 },
+    };
     walk(body, &mut search, result)?;
     search.reads.sort_by_key(|read| read.slot);
     (search.reads.len() <= MAX_READS).then_some(search.reads)
@@ -118,7 +122,7 @@ impl Walk for Search {
             Access::Axes(axes) => axes.iter().map(|axis| along(id, axis, index)).collect(),
             Access::SamePosition => array(module, id)
                 .ok()
-                .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::First))
+                .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::Constant(0)))
                 .unwrap_or_else(unknown),
             Access::Any => unknown(),
         })
@@ -134,6 +138,7 @@ fn along(id: InstrId, axis: &Axis, index: &[Place]) -> Place {
                 stride: inner.saturating_mul(stride),
                 offset: before.saturating_mul(stride).saturating_add(offset),
             },
+            Some(&Place::Constant(i)) => Place::Constant(i.saturating_mul(stride).saturating_add(offset)),
             _ => Place::Computed,
         },
         Axis::All(number) => Place::Along { variable: Variable::Operands(id, number), stride: 1, offset: 0 },
