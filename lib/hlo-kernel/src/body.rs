@@ -3,6 +3,7 @@
 
 use crate::Reduction;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
+use hlo_plan::applied::check_size;
 use hlo_plan::{BufferRef, KernelCall, Refusal, array, stored_constants};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -117,7 +118,7 @@ impl<'a> Body<'a> {
                 leaf += module[o].shape.leaf_count();
             }
             let roots = roots(module, &[id], spec)?;
-            return Ok(Self { module, sources, roots, computed: vec![id] });
+            return Self { module, sources, roots, computed: vec![id] }.checked();
         };
         let mut first_leaf = Vec::new();
         let mut leaf = 0;
@@ -160,7 +161,13 @@ impl<'a> Body<'a> {
             Op::Tuple => roots(module, &module[root].operands, spec)?,
             _ => roots(module, &[root], spec)?,
         };
-        Ok(Self { module, sources, roots, computed })
+        Self { module, sources, roots, computed }.checked()
+    }
+
+    /// Checks that the computations that the instructions apply can be expanded, as the key and the code of the kernel do.
+    fn checked(self) -> Result<Self, Refusal> {
+        check_size(self.module, &self.computed)?;
+        Ok(self)
     }
 
     /// Returns the description of a `reduce`.
