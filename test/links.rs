@@ -1,7 +1,7 @@
 //! Checks the links of the pages: each names a file of the project, and a heading of that file if it has an anchor.
 
 use crate::files;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -91,4 +91,33 @@ fn the_summary_lists_all_pages() {
     let missing: Vec<String> =
         names.filter(|name| name != "SUMMARY.md" && !listed.contains(&&**name)).collect();
     assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+/// Returns the crates of this workspace that a manifest lists as dependencies.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    names.filter(|name| name.starts_with("hlo-")).map(str::to_string).collect()
+}
+
+/// The tables of `docs/architecture.md` list the crates that each crate depends on.
+#[test]
+fn the_architecture_page_lists_the_dependencies_of_each_crate() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/architecture.md")).expect("the page");
+    let (mut wrong, mut rows) = (String::new(), 0);
+    for line in page.lines().filter(|line| line.starts_with("| `lib/")) {
+        let columns: Vec<&str> = line.split(" | ").collect();
+        let (Some(name), Some(listed)) = (line.split('`').nth(1), columns.last()) else { continue };
+        let manifest = std::fs::read_to_string(root.join(name).join("Cargo.toml")).expect("a manifest");
+        let words = listed.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let listed: BTreeSet<&str> = words.filter(|word| word.starts_with("hlo-")).collect();
+        for missing in dependencies(&manifest).iter().filter(|d| !listed.contains(d.as_str())) {
+            let _ = writeln!(wrong, "{name} depends on {missing}");
+        }
+        rows += 1;
+    }
+    assert!(rows > 25, "docs/architecture.md has rows of crates: {rows}");
+    assert!(wrong.is_empty(), "docs/architecture.md does not list these dependencies:\n{wrong}");
 }
