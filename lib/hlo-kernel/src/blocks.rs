@@ -73,7 +73,8 @@ impl SumBlocks {
         }
     }
 
-    /// Returns the sizes of the parts of each loop that is divided, by the number of the loop. The largest parts come first.
+    /// Returns the sizes of the parts of each loop that is divided, by the number of the loop. The largest parts
+    /// come first.
     pub fn steps(&self) -> Vec<(usize, Vec<i64>)> {
         let mut steps: Vec<(usize, Vec<i64>)> = Vec::new();
         let (mut blocks, mut number) = (self, 0);

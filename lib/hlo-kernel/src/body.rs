@@ -164,7 +164,8 @@ impl<'a> Body<'a> {
         Self { module, sources, roots, computed }.checked()
     }
 
-    /// Checks that the computations that the instructions apply can be expanded, as the key and the code of the kernel do.
+    /// Checks that the computations that the instructions apply can be expanded. The key and the code of the
+    /// kernel contain them expanded.
     fn checked(self) -> Result<Self, Refusal> {
         check_size(self.module, &self.computed)?;
         Ok(self)

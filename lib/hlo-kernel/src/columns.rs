@@ -6,7 +6,7 @@
 
 use crate::blocks::SumBlocks;
 use crate::{Body, Combine, accumulator_type, cost};
-use hlo_ir::{ElementType, InstrId};
+use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::array;
 
 /// Number of rows of a block, which are added to the same accumulators sequentially.
@@ -53,6 +53,7 @@ pub struct ColumnPlan {
 pub(crate) fn plan(body: &Body<'_>) -> Option<ColumnPlan> {
     let [root] = body.roots[..] else { return None };
     let (module, root) = (body.module, root.id);
+    let Op::Reduce(_) = &module[root].op else { return None };
     let reduction = body.reduction(root).ok()?;
     let operand = array(module, reduction.operands[0]).ok()?;
     let result = array(module, root).ok()?;

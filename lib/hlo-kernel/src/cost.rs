@@ -1,6 +1,6 @@
 //! The work of a kernel, which decides how many iterations are worth running on another thread.
 
-use crate::{Body, contraction, cumulative, select_scatter};
+use crate::{Body, Strategy};
 use hlo_ir::{InstrId, Op};
 use hlo_plan::{Refusal, array};
 
@@ -20,7 +20,7 @@ pub(crate) fn grain(iterations: i64, cost: i64) -> i64 {
 
 /// Returns the number of elements that the kernel iterates over: that of the largest result or reduced
 /// operand.
-pub(crate) fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
+pub(crate) fn work_elements(body: &Body<'_>, strategy: &Strategy<'_>) -> Result<i64, Refusal> {
     let module = body.module;
     let mut most = 0;
     for root in body.roots.iter().map(|r| r.id) {
@@ -31,6 +31,11 @@ pub(crate) fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
     if let Op::DynamicUpdateSlice = &module[body.roots[0].id].op {
         most = array(module, module[body.roots[0].id].operands[1])?.element_count() as i64;
     }
+    most = most.max(match strategy {
+        Strategy::Contraction(plan) => plan.work,
+        Strategy::SelectAndScatter(plan) => plan.work(),
+        _ => 0,
+    });
     for &id in &body.computed {
         match &module[id].op {
             Op::Reduce(_) | Op::Scatter(_) => {
@@ -44,14 +49,8 @@ pub(crate) fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
                 let result = array(module, id)?.element_count() as i64;
                 most = most.max(result.saturating_mul(contracted));
             }
-            Op::Contraction(_) => {
-                most = most.max(contraction::ContractionPlan::new(module, id)?.work);
-            }
-            Op::SelectAndScatter(_) => {
-                most = most.max(select_scatter::SelectAndScatterPlan::new(module, id)?.work());
-            }
             Op::ReduceWindow(a) => {
-                let is_cumulative = body.roots[0].id == id && cumulative::plan(body).is_some();
+                let is_cumulative = matches!(strategy, Strategy::Cumulative(plan) if plan.root == id);
                 let sizes = a.window.dims.iter().zip(&array(module, module[id].operands[0])?.dims);
                 let covered = product(sizes.map(|(w, &size)| w.most_covered(size)));
                 let window = if is_cumulative { 1 } else { covered };

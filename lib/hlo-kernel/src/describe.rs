@@ -77,8 +77,8 @@ impl Strategy<'_> {
 }
 
 impl Kernel<'_> {
-    /// Returns the loops and what they compute as text, with two spaces before each line. `i0` is the index in the
-    /// first dimension of a result, `r0` the index of the first loop over operands, `b0` the first buffer. The
+    /// Returns the loops and the values that they compute as text, with two spaces before each line. `i0` is the
+    /// index in the first dimension of a result, `r0` the index of the first loop over operands, `b0` the first buffer. The
     /// strategies loops, rows, columns and separate also list the elements that they read.
     pub fn describe(&self) -> String {
         let out = Lines { depth: 1, ..Lines::default() };
@@ -196,8 +196,8 @@ impl Writer<'_, '_> {
         self.reads(body, nest.flat);
     }
 
-    /// Returns the loops over operands of an instruction with their ranges, and the number of each loop. Returns `once` if there
-    /// are none.
+    /// Returns the text of the loops of an instruction over its operands. `sizes` contains the number and the size
+    /// of each loop. Returns `once` if there are none.
     fn over(&self, id: InstrId, sizes: impl Iterator<Item = (usize, i64)>) -> String {
         let name = |n: usize| self.loops.get(&(id, n)).map_or("?", String::as_str);
         let loops: Vec<String> = sizes.map(|(n, size)| format!("{} in 0..{size}", name(n))).collect();

@@ -11,7 +11,7 @@ use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module, Op};
 use hlo_plan::{Refusal, array};
 
-/// A kernel: what it computes and how.
+/// A kernel: its instructions, its buffers and its loops.
 #[derive(Clone, Debug)]
 pub struct Kernel<'m> {
     /// The instruction and its buffers.
@@ -73,7 +73,7 @@ impl<'m> Kernel<'m> {
     /// Plans a kernel, given its instructions.
     pub(crate) fn of_body(body: Body<'m>, spec: KernelSpec) -> Result<Self, Refusal> {
         let strategy = Strategy::of(&body, &spec)?;
-        let elements = cost::work_elements(&body)?;
+        let elements = cost::work_elements(&body, &strategy)?;
         let cost = elements.saturating_mul(cost::cost_per_element(&body));
         let iterations = strategy.iterations();
         let grain = if strategy.is_divisible() { cost::grain(iterations, cost) } else { iterations.max(1) };
@@ -141,8 +141,8 @@ impl<'m> Strategy<'m> {
         !matches!(self, Strategy::Scatter(_) | Strategy::Separate(_))
     }
 
-    /// Returns whether the code of a small kernel needs arrays on the stack. Tiles of loops do not count: a tiled nest has at
-    /// least 256 elements.
+    /// Returns whether the code of a small kernel needs arrays on the stack. Tiled nests are not small: they have
+    /// at least 256 elements.
     fn needs_stack(&self) -> bool {
         match self {
             Strategy::Rows(plan) => !plan.kept.is_empty(),

@@ -1,8 +1,8 @@
 //! Splitting of loops into pieces, so that pads and concatenates need no test per element.
 
 use crate::Body;
-use crate::walk::{Walk, walk};
-use hlo_ir::access::{self, Access, Axis};
+use crate::walk::{Step, Walk, walk};
+use hlo_ir::access::{self, Axis};
 use hlo_ir::{InstrId, Op};
 use hlo_plan::array;
 use std::collections::BTreeSet;
@@ -40,19 +40,12 @@ impl Walk for Search {
     }
 
     /// Splits the loop where the operand begins and ends.
-    fn operand(
-        &mut self,
-        body: &Body<'_>,
-        id: InstrId,
-        number: usize,
-        access: &Access,
-        index: &[Option<i64>],
-    ) -> Option<Vec<Option<i64>>> {
-        let module = body.module;
-        let result = array(module, id).ok()?;
-        let from = array(module, module[id].operands[number]).ok()?;
+    fn operand(&mut self, body: &Body<'_>, step: &Step<'_, Option<i64>>) -> Option<Vec<Option<i64>>> {
+        let (module, Step { id, operand, access, index }) = (body.module, step);
+        let result = array(module, *id).ok()?;
+        let from = array(module, *operand).ok()?;
         // The kernel of an update iterates over the update only.
-        let is_update = matches!(module[id].op, Op::DynamicUpdateSlice);
+        let is_update = matches!(module[*id].op, Op::DynamicUpdateSlice);
         if is_update || !access.is_one_element() || from.rank() == 0 {
             return None;
         }
@@ -74,8 +67,7 @@ impl Walk for Search {
             inner.push(moved);
         }
         // Nothing is found behind the operands of the kernel, or where the loop's index does not occur.
-        let ends =
-            body.sources.contains_key(&module[id].operands[number]) || inner.iter().all(Option::is_none);
+        let ends = body.sources.contains_key(operand) || inner.iter().all(Option::is_none);
         (!ends).then_some(inner)
     }
 }

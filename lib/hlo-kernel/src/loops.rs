@@ -6,7 +6,8 @@ use hlo_ir::ArrayShape;
 use hlo_plan::Refusal;
 
 /// A loop nest. The dimensions are ordered from the slowest to the fastest varying one. The first `split`
-/// dimensions form the iterations, which threads share. In a tiled nest, the tiles across the result are iterations, too.
+/// dimensions form the iterations, which threads share. In a tiled nest, the tiles across the result are
+/// iterations, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopNest {
     /// The number of iterations.

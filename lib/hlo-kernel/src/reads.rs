@@ -2,7 +2,7 @@
 
 use crate::Body;
 use crate::reshape;
-use crate::walk::{Walk, walk};
+use crate::walk::{Step, Walk, walk};
 use hlo_ir::access::{Access, Along, Axis};
 use hlo_ir::{InstrId, Op};
 use hlo_plan::array;
@@ -103,24 +103,16 @@ impl Walk for Search {
         true
     }
 
-    fn operand(
-        &mut self,
-        body: &Body<'_>,
-        id: InstrId,
-        number: usize,
-        access: &Access,
-        index: &[Place],
-    ) -> Option<Vec<Place>> {
-        let module = body.module;
-        let operand = module[id].operands[number];
-        let Ok(from) = array(module, operand) else {
+    fn operand(&mut self, body: &Body<'_>, step: &Step<'_, Place>) -> Option<Vec<Place>> {
+        let (module, Step { id, operand, access, index }) = (body.module, step);
+        let Ok(from) = array(module, *operand) else {
             // A tuple's element has the index of the tuple's arrays.
-            return matches!(module[id].op, Op::GetTupleElement(_)).then(|| index.to_vec());
+            return matches!(module[*id].op, Op::GetTupleElement(_)).then(|| index.to_vec());
         };
         let unknown = || vec![Place::Computed; from.rank()];
         Some(match access {
-            Access::Axes(axes) => axes.iter().map(|axis| along(id, axis, index)).collect(),
-            Access::SamePosition => array(module, id)
+            Access::Axes(axes) => axes.iter().map(|axis| along(*id, axis, index)).collect(),
+            Access::SamePosition => array(module, *id)
                 .ok()
                 .and_then(|to| reshape::same_order(&from.dims, &to.dims, index, Place::Constant(0)))
                 .unwrap_or_else(unknown),

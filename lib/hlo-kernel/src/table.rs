@@ -160,31 +160,36 @@ impl<'m> KernelTable<'m> {
         let instruction = spec.instruction;
         let body = Body::new(module, &spec)?;
         let key = key::of(&body, &spec);
-        // Kernels with equal keys have equal plans. One that has to be emitted again needs its own, for its positions in the text.
-        let known_function = known.get(&key).map(|&number| (number, &self.functions[number].kernel));
-        if let Some((number, kernel)) = known_function.filter(|(_, kernel)| !self.fits_inline(kernel)) {
-            let (iterations, grain, code) = (kernel.iterations, kernel.grain, KernelCode::Function(number));
-            self.uses.push(KernelUse { instruction, buffers, iterations, grain, code });
-            return Ok(());
-        }
-        let kernel = Kernel::of_body(body, spec)?;
-        let (iterations, grain) = (kernel.iterations, kernel.grain);
-        let code = if self.fits_inline(&kernel) {
-            self.inlined += kernel.code_size;
-            KernelCode::Inline(Box::new(kernel))
-        } else {
-            let number = self.functions.len();
-            let name = format!("kernel_{number}.{}", module[instruction].name);
-            self.functions.push(KernelFunction { name, kernel });
-            known.insert(key, number);
-            KernelCode::Function(number)
+        let code = match known.get(&key) {
+            // Kernels with equal keys have equal plans.
+            Some(&number) => KernelCode::Function(number),
+            None => self.code(Kernel::of_body(body, spec)?, key, known),
         };
+        let kernel = match &code {
+            KernelCode::Function(number) => &self.functions[*number].kernel,
+            KernelCode::Inline(kernel) => kernel,
+        };
+        let (iterations, grain) = (kernel.iterations, kernel.grain);
         self.uses.push(KernelUse { instruction, buffers, iterations, grain, code });
         Ok(())
     }
 
-    /// Returns whether a kernel is tiny, and the host function still has room for its code.
-    fn fits_inline(&self, kernel: &Kernel<'_>) -> bool {
-        kernel.tiny && self.inlined + kernel.code_size <= MAX_INLINED_CODE_SIZE
+    /// Places the code of a new kernel: in the host function if the kernel is tiny and the function has room for
+    /// it, otherwise in a function of its own.
+    fn code(
+        &mut self,
+        kernel: Kernel<'m>,
+        key: String,
+        known: &mut HashMap<String, usize>,
+    ) -> KernelCode<'m> {
+        if kernel.tiny && self.inlined + kernel.code_size <= MAX_INLINED_CODE_SIZE {
+            self.inlined += kernel.code_size;
+            return KernelCode::Inline(Box::new(kernel));
+        }
+        let number = self.functions.len();
+        let name = format!("kernel_{number}.{}", kernel.body.module[kernel.spec.instruction].name);
+        self.functions.push(KernelFunction { name, kernel });
+        known.insert(key, number);
+        KernelCode::Function(number)
     }
 }

@@ -1,7 +1,7 @@
 //! Selection of loops to tile: those in which an input is read across its rows while the result is written
 //! along its rows.
 
-use crate::walk::{Walk, walk};
+use crate::walk::{Step, Walk, walk};
 use crate::{Body, reshape};
 use hlo_ir::access::Access;
 use hlo_ir::{Dims, InstrId, Op};
@@ -53,23 +53,16 @@ impl Walk for Search<'_> {
         false
     }
 
-    fn operand(
-        &mut self,
-        body: &Body<'_>,
-        id: InstrId,
-        number: usize,
-        access: &Access,
-        index: &[Option<usize>],
-    ) -> Option<Vec<Option<usize>>> {
-        let module = body.module;
-        match (&module[id].op, access) {
+    fn operand(&mut self, body: &Body<'_>, step: &Step<'_, Option<usize>>) -> Option<Vec<Option<usize>>> {
+        let (module, Step { id, operand, access, index }) = (body.module, step);
+        match (&module[*id].op, access) {
             // The kernel of an update iterates over the update only.
             (Op::DynamicUpdateSlice, _) => None,
             (_, Access::Axes(axes)) if access.is_one_element() && !axes.is_empty() => {
                 Some(axes.iter().map(|axis| index.get(axis.dim()?).copied().flatten()).collect())
             }
             (_, Access::SamePosition) => {
-                let (from, to) = (array(module, module[id].operands[number]), array(module, id));
+                let (from, to) = (array(module, *operand), array(module, *id));
                 reshape::same_order(&from.ok()?.dims, &to.ok()?.dims, index, None)
             }
             _ => None,

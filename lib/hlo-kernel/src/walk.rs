@@ -18,14 +18,19 @@ pub(crate) trait Walk {
     fn visit(&mut self, body: &Body<'_>, id: InstrId, index: &[Self::Place]) -> bool;
 
     /// Returns the index at which an operand is read, or `None` if the walk does not continue there.
-    fn operand(
-        &mut self,
-        body: &Body<'_>,
-        id: InstrId,
-        number: usize,
-        access: &Access,
-        index: &[Self::Place],
-    ) -> Option<Vec<Self::Place>>;
+    fn operand(&mut self, body: &Body<'_>, step: &Step<'_, Self::Place>) -> Option<Vec<Self::Place>>;
+}
+
+/// A step of a walk from an instruction to one of its operands.
+pub(crate) struct Step<'a, P> {
+    /// The instruction.
+    pub id: InstrId,
+    /// The operand.
+    pub operand: InstrId,
+    /// The elements of the operand that an element of the instruction's result depends on.
+    pub access: Access,
+    /// The index of the instruction's result.
+    pub index: &'a [P],
 }
 
 /// Walks from the roots, of which `place` returns the index in a dimension, to the operands. Returns `None` if
@@ -52,8 +57,8 @@ pub(crate) fn walk<W: Walk>(
         let (id, index) = &at;
         if visitor.visit(body, *id, index) && !body.sources.contains_key(id) {
             for (n, &operand) in module[*id].operands.iter().enumerate() {
-                let inner = visitor.operand(body, *id, n, &module.access(*id, n), index);
-                stack.extend(inner.map(|inner| (operand, inner)));
+                let step = Step { id: *id, operand, access: module.access(*id, n), index };
+                stack.extend(visitor.operand(body, &step).map(|inner| (operand, inner)));
             }
         }
         seen.insert(at);

@@ -63,7 +63,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     };
     let sum = if ty.is_float() || ty.is_complex() {
         let spans: Vec<Span<'c>> = sizes.map(Span::whole).collect();
-        sums::summed_spans(cx, &spans, ty, zero, &mut Vec::new(), &mut step)?
+        sums::summed_spans(cx, &sums::blocks_of(&spans), &spans, ty, zero, &mut Vec::new(), &mut step)?
     } else {
         let sizes: Vec<i64> = sizes.collect();
         carried_loops(cx, &sizes, &[ty], vec![zero], &mut Vec::new(), &mut step)?[0]

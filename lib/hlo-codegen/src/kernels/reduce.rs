@@ -47,7 +47,7 @@ pub fn reducing_loops<'c>(
     match (p.combine, &init[..]) {
         (Combine::Sum(ty), &[init]) => {
             let spans: Vec<Span<'c>> = p.sizes.iter().map(|&size| Span::whole(size)).collect();
-            Ok(vec![sums::summed_in(cx, &p.blocks, &spans, ty, init, index, body)?])
+            Ok(vec![sums::summed_spans(cx, &p.blocks, &spans, ty, init, index, body)?])
         }
         _ => carried_loops(cx, &p.sizes, &p.carried(), init, index, body),
     }

@@ -7,7 +7,7 @@ use crate::builder::{Binary, V};
 use crate::elem::{self, Elem};
 use crate::ops::elementwise;
 use hlo_ir::{ElementType, ElementwiseOp};
-use hlo_kernel::{BLOCK_ELEMENTS, Extent, SumBlocks};
+use hlo_kernel::{BLOCK_ELEMENTS, SumBlocks};
 use hlo_plan::Refusal;
 
 /// Returns the neutral element of addition, -0, which preserves the sign of a zero.
@@ -30,22 +30,13 @@ pub fn plus<'c>(
     elementwise::emit(cx.b, ElementwiseOp::Add, ty, &[(a, ty), (b, ty)]).map_err(Refusal::from)
 }
 
-/// Like [`carried_spans`], for a `body` that adds to one accumulator of type `ty`. A long sum is computed in
-/// blocks.
-pub fn summed_spans<'c>(
-    cx: &ElementCx<'_, 'c>,
-    spans: &[Span<'c>],
-    ty: ElementType,
-    init: Elem<'c>,
-    index: &mut Vec<Idx<'c>>,
-    body: LoopStep<'_, 'c>,
-) -> Result<Elem<'c>, Refusal> {
-    let extents: Vec<Extent> = spans.iter().map(Span::extent).collect();
-    summed_in(cx, &SumBlocks::of(&extents, BLOCK_ELEMENTS), spans, ty, init, index, body)
+/// Returns the blocks of a sum over nested loops.
+pub fn blocks_of(spans: &[Span<'_>]) -> SumBlocks {
+    SumBlocks::of(&spans.iter().map(Span::extent).collect::<Vec<_>>(), BLOCK_ELEMENTS)
 }
 
-/// Like [`summed_spans`], in these blocks.
-pub fn summed_in<'c>(
+/// Like [`carried_spans`], for a `body` that adds to one accumulator of type `ty`, in blocks.
+pub fn summed_spans<'c>(
     cx: &ElementCx<'_, 'c>,
     blocks: &SumBlocks,
     spans: &[Span<'c>],

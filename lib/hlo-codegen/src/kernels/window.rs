@@ -51,7 +51,9 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         return Ok(round_all(cx, &types, out));
     }
     let out = match (summed_type(module, attrs.to_apply), &init[..]) {
-        (Some(ty), &[init]) => vec![sums::summed_spans(cx, &spans, ty, init, at, &mut step)?],
+        (Some(ty), &[init]) => {
+            vec![sums::summed_spans(cx, &sums::blocks_of(&spans), &spans, ty, init, at, &mut step)?]
+        }
         _ => carried_spans(cx, &spans, &types, init, at, &mut step)?,
     };
     Ok(round_all(cx, &types, out))

@@ -10,7 +10,7 @@ use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
 /// Maximum number of elements of a block, so that their accumulators stay in the first-level cache.
 const MAX_BLOCK_ELEMENTS: i64 = 512;
-/// Minimum number of elements of a block, unless the dimension is shorter. ElementBlocks have a multiple of this
+/// Minimum number of elements of a block, unless the dimension is shorter. Blocks have a multiple of this
 /// number, which is a number of whole vectors.
 const MIN_BLOCK_ELEMENTS: i64 = 128;
 /// Minimum length of a loop along elements that is executed in blocks.

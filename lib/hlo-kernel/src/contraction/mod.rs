@@ -10,7 +10,7 @@
 //!   the same bounds of the inner loops. Elements at the edges of windows are computed one by one
 //!   ([`Nest::interior`]). The loop of the result with the longest strips becomes the innermost. If strips
 //!   differ by an index modulo a number, as in transposed convolutions, each residue gets its own loop.
-//! - *ElementBlocks*: used if the bounds of the inner loops differ from element to element, as in
+//! - *Blocks*: used if the bounds of the inner loops differ from element to element, as in
 //!   `o[i+j] += a[i,j]`. The inner loops become the outer ones. The innermost loop runs along the elements of
 //!   a block of the result that have values there.
 //! - Otherwise elements are computed one by one. The innermost loop is the inner loop that runs along the
