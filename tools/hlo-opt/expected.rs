@@ -11,7 +11,7 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::{Code, Diag, Severity};
-use regex::Regex;
+use regex_lite::Regex;
 
 /// The location of an expected diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ fn one(text: &str, line: usize, start: usize) -> Result<(Expected, usize), Strin
     let (rest, place) = place(rest.trim_start(), line)?;
     let inside = rest.trim_start().strip_prefix("{{").ok_or("the message stands in `{{` and `}}`")?;
     let end = closing(inside).ok_or("the message has no end `}}`")?;
-    let message = if pattern { as_regex(&inside[..end])? } else { regex::escape(&inside[..end]) };
+    let message = if pattern { as_regex(&inside[..end])? } else { regex_lite::escape(&inside[..end]) };
     let message = Regex::new(&message).map_err(|e| format!("the message is no regular expression: {e}"))?;
     let length = text.len() - inside.len() + end + 2;
     Ok((Expected { severity, place, message, span: Span::new(start, start + length) }, length))
@@ -172,11 +172,11 @@ fn as_regex(text: &str) -> Result<String, String> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((plain, after)) = rest.split_once("{{") {
         let (pattern, after) = after.split_once("}}").ok_or("a regular expression has no end `}}`")?;
-        out.push_str(&regex::escape(plain));
+        out.push_str(&regex_lite::escape(plain));
         out.push_str(&format!("(?:{pattern})"));
         rest = after;
     }
-    out.push_str(&regex::escape(rest));
+    out.push_str(&regex_lite::escape(rest));
     Ok(out)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::interrupt::Interrupt;
 use hlo_tools_common::Failure;
-use regex::Regex;
+use regex_lite::Regex;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_input, write_output};
 use interrupt::Interrupt;
-use regex::Regex;
+use regex_lite::Regex;
 use search::{End, Limits, Progress, Search};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

@@ -28,10 +28,17 @@ pub use rustfft::{Fft, FftDirection, FftNum};
 
 /// The plans created so far, for both precisions. A plan is created once, and requesting it again allocates
 /// no memory.
-#[derive(Default)]
 pub struct FftPlans {
     single: Mutex<Planner<f32>>,
     double: Mutex<Planner<f64>>,
+}
+
+impl Default for FftPlans {
+    // A derived function would be compiled in each crate that calls it, and with it all algorithms.
+    #[inline(never)]
+    fn default() -> Self {
+        Self { single: Mutex::default(), double: Mutex::default() }
+    }
 }
 
 /// The real number types that have transforms: f32 and f64.
