@@ -8,7 +8,7 @@ use faer::{MatMut, MatRef};
 use super::factor;
 use hlo_custom_call::lapack::{Plan, Routine};
 use hlo_custom_call::{Call, Function};
-use hlo_runtime::linalg::small::{self, MAX_SMALL_SIZE, View};
+use hlo_runtime::linalg::small::{self, MAX_SMALL_SIZE, RightSides, View};
 use hlo_runtime::linalg::{Scalar, Triangle};
 use hlo_runtime::{Error, Shared};
 
@@ -146,8 +146,8 @@ impl System {
         let Triangle { conjugated, unit, .. } = self.form;
         let lower = self.form.lower != self.form.transposed;
         if m <= MAX_SMALL_SIZE {
-            let a = View { values: a, row, column, conjugated };
-            small::solve(a, (m, n), (lower, unit), b, (x_row, x_column));
+            let a = View { values: a, size: m, row, column, conjugated, lower, unit };
+            small::solve(a, RightSides { values: b, count: n, row: x_row, column: x_column });
             return;
         }
         let a = MatRef::from_column_major_slice(a, m, m);

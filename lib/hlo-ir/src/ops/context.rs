@@ -51,6 +51,15 @@ pub(crate) struct Context<'a> {
     found: RefCell<Vec<Violation>>,
 }
 
+/// A dimension of an operand.
+#[derive(Clone, Copy)]
+pub(crate) struct OperandDim<'a> {
+    /// The number of the operand.
+    pub(crate) operand: usize,
+    pub(crate) array: &'a ArrayShape,
+    pub(crate) dim: i64,
+}
+
 /// A called computation.
 pub(crate) struct Callee {
     /// Its parameters, by number.
@@ -349,13 +358,15 @@ impl Context<'_> {
         Err(self.error(code::DIMENSIONS_SORTED, format!("needs `{name}` in increasing order")).of(name))
     }
 
-    /// Checks that two dimensions have the same size. Each is passed as operand number, array and dimension.
+    /// Checks that two dimensions have the same size.
     pub(crate) fn same_size(
         &self,
-        (i, x, a): (usize, &ArrayShape, i64),
-        (j, y, b): (usize, &ArrayShape, i64),
+        left: OperandDim<'_>,
+        right: OperandDim<'_>,
         what: &str,
     ) -> Result<Dim, Violation> {
+        let OperandDim { operand: i, array: x, dim: a } = left;
+        let OperandDim { operand: j, array: y, dim: b } = right;
         let (m, n) = (dim(x, a), dim(y, b));
         if m.agrees(n) {
             return Ok(m.merge(n));

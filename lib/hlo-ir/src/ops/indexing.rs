@@ -1,6 +1,6 @@
 //! Rules for slices and updates at indices known only at run time, and for dynamic sizes.
 
-use super::context::{Context, one_or_tuple};
+use super::context::{Context, OperandDim, one_or_tuple};
 use super::contract::Contract;
 use super::data_movement::keeps_type;
 use super::dim::{Dim, array_of, dim, dims};
@@ -161,8 +161,8 @@ impl IndexDims<'_> {
         let in_rank = |d: i64| usize::try_from(d).is_ok_and(|d| d < self.operand.rank());
         for (&a, &b) in self.operand_batching.1.iter().zip(list).filter(|&(&a, _)| in_rank(a)) {
             cx.record_violation(cx.same_size(
-                (0, self.operand, a),
-                (self.index_operand, self.indices, b),
+                OperandDim { operand: 0, array: self.operand, dim: a },
+                OperandDim { operand: self.index_operand, array: self.indices, dim: b },
                 "batching",
             ));
         }

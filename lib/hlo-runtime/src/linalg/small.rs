@@ -65,12 +65,31 @@ fn square<T: Scalar>(z: T) -> T::Part {
 pub struct View<'a, T> {
     /// The elements, starting with the first one of the matrix.
     pub values: &'a [T],
+    /// Number of rows and of columns.
+    pub size: usize,
     /// Distance from one row to the next, in elements.
     pub row: usize,
     /// Distance from one column to the next, in elements.
     pub column: usize,
     /// Whether the view is of the conjugate matrix.
     pub conjugated: bool,
+    /// Whether the matrix is lower triangular; otherwise it is upper triangular.
+    pub lower: bool,
+    /// Whether the diagonal is all ones and never read.
+    pub unit: bool,
+}
+
+/// The right-hand sides of a system, which its solutions replace.
+#[derive(Debug)]
+pub struct RightSides<'a, T> {
+    /// The elements, starting with the first one of the first right-hand side.
+    pub values: &'a mut [T],
+    /// Number of right-hand sides.
+    pub count: usize,
+    /// Distance from one row to the next, in elements.
+    pub row: usize,
+    /// Distance from one right-hand side to the next, in elements.
+    pub column: usize,
 }
 
 impl<T: Scalar> View<'_, T> {
@@ -80,17 +99,12 @@ impl<T: Scalar> View<'_, T> {
     }
 }
 
-/// Solves `a·x = b` in place of `b` for the lower or upper triangle of `a`. The strides of `b` are `row` and
-/// `column`.
-pub fn solve<T: Scalar>(
-    a: View<'_, T>,
-    (n, width): (usize, usize),
-    (lower, unit): (bool, bool),
-    b: &mut [T],
-    (row, column): (usize, usize),
-) {
-    for c in 0..width {
-        let x = &mut b[c * column..];
+/// Solves `a·x = b` in place of `b`.
+pub fn solve<T: Scalar>(a: View<'_, T>, b: RightSides<'_, T>) {
+    let View { size: n, lower, unit, .. } = a;
+    let row = b.row;
+    for c in 0..b.count {
+        let x = &mut b.values[c * b.column..];
         for step in 0..n {
             let i = if lower { step } else { n - 1 - step };
             let mut z = x[i * row];

@@ -7,7 +7,7 @@ use faer::linalg::triangular_solve::{
 use faer::{MatMut, MatRef, Par};
 use hlo_runtime_core::{Context, ElementCode, Error, Shared, SolveDesc};
 
-use super::small::{MAX_SMALL_SIZE, View, solve};
+use super::small::{MAX_SMALL_SIZE, RightSides, View, solve};
 use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 
 /// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
@@ -164,7 +164,7 @@ impl Solve<'_> {
             *z = unsafe { T::load(code, self.a.get().add((system * n * n + i) * bytes)) };
         }
         let (row, column) = if transposed { (1, n) } else { (n, 1) };
-        let view = View { values: &a, row, column, conjugated };
+        let view = View { values: &a, size: n, row, column, conjugated, lower: lower != transposed, unit };
         let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
         for c in 0..width {
             let place = |i: usize| (system * n * width + i * strides.row + c * strides.column) * bytes;
@@ -173,7 +173,7 @@ impl Solve<'_> {
                 // SAFETY: as above.
                 *z = unsafe { T::load(code, self.b.get().add(place(i))) };
             }
-            solve(view, (n, 1), (lower != transposed, unit), &mut x, (1, n));
+            solve(view, RightSides { values: &mut x, count: 1, row: 1, column: n });
             for (i, z) in x[..n].iter().enumerate() {
                 // SAFETY: as above; systems are disjoint.
                 unsafe { z.store(code, self.x.get().add(place(i))) };

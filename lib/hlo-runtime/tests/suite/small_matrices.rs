@@ -1,6 +1,6 @@
 //! Tests factors and triangular systems of small matrices.
 
-use hlo_runtime::linalg::small::{View, cholesky, solve};
+use hlo_runtime::linalg::small::{RightSides, View, cholesky, solve};
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -38,10 +38,11 @@ fn systems_are_solved_in_any_layout() {
     let a = [2.0f64, 1.0, 4.0, 0.0, 5.0, 3.0, 0.0, 0.0, 8.0];
     for (lower, unit, transposed) in (0..8).map(|bits| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
         // The lower triangle, or the upper triangle of the transpose.
-        let (row, column) = if lower != transposed { (1, 3) } else { (3, 1) };
-        let view = View { values: &a, row, column, conjugated: false };
+        let lower = lower != transposed;
+        let (row, column) = if lower { (1, 3) } else { (3, 1) };
+        let view = View { values: &a, size: 3, row, column, conjugated: false, lower, unit };
         let element = |i: usize, j: usize| if i == j && unit { 1.0 } else { a[i * row + j * column] };
-        let inside = |i: usize, j: usize| if lower != transposed { i >= j } else { i <= j };
+        let inside = |i: usize, j: usize| if lower { i >= j } else { i <= j };
         let x = [1.0f64, -2.0, 3.0, 0.5, 4.0, -1.0];
         let mut b = [0.0; 6];
         for c in 0..2 {
@@ -49,7 +50,7 @@ fn systems_are_solved_in_any_layout() {
                 b[i + 3 * c] = (0..3).filter(|&j| inside(i, j)).map(|j| element(i, j) * x[j + 3 * c]).sum();
             }
         }
-        solve(view, (3, 2), (lower != transposed, unit), &mut b, (1, 3));
+        solve(view, RightSides { values: &mut b, count: 2, row: 1, column: 3 });
         assert!(b.iter().zip(x).all(|(b, x)| (b - x).abs() < 1e-12), "{b:?}");
     }
 }

@@ -13,6 +13,29 @@ struct Region<'a> {
     sizes: Vec<InstrId>,
 }
 
+/// Adjacent dimensions of an array.
+struct Group<'a> {
+    /// The bounds of all dimensions of the array.
+    bounds: &'a [i64],
+    /// The sizes of all dimensions of the array.
+    sizes: &'a Sizes,
+    /// The dimensions of the group.
+    dims: Range<usize>,
+}
+
+impl<'a> Group<'a> {
+    fn new(bounds: &'a [i64], sizes: &'a Sizes, dims: Range<usize>) -> Self {
+        Self { bounds, sizes, dims }
+    }
+
+    /// Returns the products of the bounds before the group, of the group, and after it.
+    fn counts(&self) -> [i64; 3] {
+        let Range { start, end } = self.dims;
+        [&self.bounds[..start], &self.bounds[start..end], &self.bounds[end..]]
+            .map(|dims| dims.iter().product::<i64>())
+    }
+}
+
 impl Padder<'_> {
     /// Pads a `reshape`, which keeps, splits or merges dimensions.
     pub(super) fn reshape(&mut self, inferred: Option<i64>) -> Result<Padded> {
@@ -50,7 +73,11 @@ impl Padder<'_> {
                             .clone()
                             .all(|a| sizes[a].is_none() || slowest(&from.dims, of.clone()) == Some(a));
                     if !stays {
-                        value = self.regroup(value, (&from.dims, &sizes, of), (&to.dims, &result, into))?;
+                        value = self.regroup(
+                            value,
+                            &Group::new(&from.dims, &sizes, of),
+                            &Group::new(&to.dims, &result, into),
+                        )?;
                     }
                 }
             }
@@ -100,8 +127,8 @@ impl Padder<'_> {
         let value = if from.dims.contains(&0) || (!Self::any(&sizes) && !Self::any(&result)) {
             operands[0]
         } else {
-            let (all_from, all_to) = (0..from.rank(), 0..to.rank());
-            self.regroup(operands[0], (&from.dims, &sizes, all_from), (&to.dims, &result, all_to))?
+            let from = Group::new(&from.dims, &sizes, 0..from.rank());
+            self.regroup(operands[0], &from, &Group::new(&to.dims, &result, 0..to.rank()))?
         };
         Ok((self.reshaped(value, &to.dims), of_array(result)))
     }
@@ -114,23 +141,18 @@ impl Padder<'_> {
         self.add(ArrayShape::new(ElementType::S32, []), Op::Convert, &[value])
     }
 
-    /// Moves the elements of the dimensions `of` to their positions in the dimensions `into`. The shape of
-    /// the result is unspecified except for its number of elements.
-    fn regroup(
-        &mut self,
-        value: InstrId,
-        (from, from_sizes, of): (&[i64], &Sizes, Range<usize>),
-        (to, to_sizes, into): (&[i64], &Sizes, Range<usize>),
-    ) -> Result<InstrId> {
-        let count = |dims: &[i64]| dims.iter().product::<i64>();
-        let (before, after) = (count(&from[..of.start]), count(&from[of.end..]));
-        let elements = count(&from[of.clone()]);
-        let known =
-            |p: &mut Self, sizes: &Sizes, bounds: &[i64], range: Range<usize>| -> Result<Vec<InstrId>> {
-                range.map(|d| p.known_size(sizes[d], bounds[d])).collect()
-            };
-        let source = Region { bounds: &from[of.clone()], sizes: known(self, from_sizes, from, of.clone())? };
-        let target = Region { bounds: &to[into.clone()], sizes: known(self, to_sizes, to, into.clone())? };
+    /// Returns the dimensions of a group with their known sizes.
+    fn region<'a>(&mut self, group: &Group<'a>) -> Result<Region<'a>> {
+        let Group { bounds, sizes, dims } = group;
+        let known = dims.clone().map(|d| self.known_size(sizes[d], bounds[d])).collect::<Result<_>>()?;
+        Ok(Region { bounds: &bounds[dims.clone()], sizes: known })
+    }
+
+    /// Moves the elements of the dimensions `from` to their positions in the dimensions `to`. The shape of the
+    /// result is unspecified except for its number of elements.
+    fn regroup(&mut self, value: InstrId, from: &Group<'_>, to: &Group<'_>) -> Result<InstrId> {
+        let [before, elements, after] = from.counts();
+        let (source, target) = (self.region(from)?, self.region(to)?);
         let places = self.places(&source, &target, elements)?;
         let flat = self.reshaped(value, &[before, elements, after]);
         let op = Op::Gather(Box::new(GatherAttrs {
