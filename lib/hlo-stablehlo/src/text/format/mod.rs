@@ -47,8 +47,8 @@ pub enum Piece {
     OperandsAndTypes,
     /// The value of an attribute.
     Attribute(&'static str, AttributeForm),
-    /// Pieces that are present if the attribute is. The first one is a text, or the attribute's word.
-    Optional(&'static str, &'static [Piece]),
+    /// A text and the value of an attribute, if the operation has the attribute.
+    Optional(&'static str, &'static str, AttributeForm),
     /// `start:limit:stride` for each dimension: the attributes `start_indices`, `limit_indices` and
     /// `strides`.
     SliceRanges,
@@ -153,11 +153,62 @@ pub const COMMUTATIVE: &[&str] = &[
 
 static FORMS: LazyLock<HashMap<&str, Form>> = LazyLock::new(|| {
     let groups = stablehlo::FORMS.iter().chain(chlo::FORMS).chain(others::FORMS);
-    groups.flat_map(|(names, form)| names.iter().map(|name| (*name, *form))).collect()
+    groups.flat_map(|(names, row)| names.iter().map(|name| (*name, row.form()))).collect()
 });
 
 /// The operations that share a form.
-type Group = (&'static [&'static str], Form);
+type Group = (&'static [&'static str], Row);
+
+/// The form of operations in a table.
+enum Row {
+    /// A blank, these pieces, the other attributes, and after a colon the types.
+    Line(&'static [Piece], Types),
+    /// This form.
+    Form(Form),
+}
+
+/// Reads a table of forms. A row contains the names of operations, and after `:` their pieces. If the form of
+/// the types follows, the other attributes and the types are added to the pieces, as in [`Row::Line`]. After
+/// `=`, a row contains another form.
+macro_rules! forms {
+    ($($($name:literal)|+ $(: [$($piece:expr),+] $($types:ident)?)? $(= $form:expr)?;)*) => {
+        pub(super) const FORMS: &[$crate::text::format::Group] =
+            &[$((&[$($name),+], forms!(@row $([$($piece),+] $($types)?)? $($form)?)),)*];
+    };
+    (@row [$($piece:expr),+] $types:ident) => {
+        $crate::text::format::Row::Line(&[$($piece),+], $crate::text::format::Types::$types)
+    };
+    (@row [$($piece:expr),+]) => {
+        $crate::text::format::Row::Form($crate::text::format::Form::Pieces(&[$($piece),+]))
+    };
+    (@row $form:expr) => {
+        $crate::text::format::Row::Form($form)
+    };
+}
+use forms;
+
+impl Row {
+    /// Returns the form with all of its pieces.
+    fn form(&self) -> Form {
+        match *self {
+            Row::Line(pieces, types) => {
+                let end = [Piece::Dictionary, Piece::Text(" : "), Piece::Types(types)];
+                Form::Pieces([&[Piece::Text(" ")], pieces, &end].concat().leak())
+            }
+            Row::Form(form) => form,
+        }
+    }
+}
+
+/// Returns the piece of the attribute `name`, an integer of 64 bits.
+const fn int(name: &'static str) -> Piece {
+    Piece::Attribute(name, AttributeForm::Integer(64))
+}
+
+/// Returns the piece of the attribute `name`, a list of integers.
+const fn ints(name: &'static str) -> Piece {
+    Piece::Attribute(name, AttributeForm::Integers)
+}
 
 /// `%0, %1`
 const SAME: Form = Form::Pieces(&[

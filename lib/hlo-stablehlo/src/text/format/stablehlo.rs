@@ -4,382 +4,65 @@ use super::Piece::{
     Attribute, Dictionary, DotDimensions, ExponentMantissa, Operand, Operands, OperandsAndCommas, Optional,
     Regions, SliceRanges, Text, Types, Window,
 };
-use super::{AttributeForm, Form, Group, SAME, Types as T, UNARY};
+use super::{AttributeForm as A, Form, SAME, Types as T, UNARY, forms, int, ints};
 
-pub const FORMS: &[Group] = &[
-    (&["stablehlo.copy", "stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"], UNARY),
-    (&["stablehlo.clamp", "stablehlo.after_all"], SAME),
-    (
-        &[
-            "stablehlo.is_finite",
-            "stablehlo.bitcast_convert",
-            "stablehlo.dynamic_pad",
-            "stablehlo.dynamic_reshape",
-            "stablehlo.dynamic_update_slice",
-            "stablehlo.real_dynamic_slice",
-            "stablehlo.reshape",
-        ],
-        Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Function)]),
-    ),
-    (
-        &["stablehlo.create_token", "stablehlo.partition_id", "stablehlo.replica_id"],
-        Form::Pieces(&[Dictionary, Text(" : "), Types(T::Results)]),
-    ),
-    (
-        &["stablehlo.complex"],
-        Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Complex)]),
-    ),
-    (&["stablehlo.select"], Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Select)])),
-    (&["stablehlo.tuple"], Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Tuple)])),
-    (&["stablehlo.return"], Form::Pieces(&[Text(" "), Operands, Dictionary, Types(T::Operands)])),
-    (&["stablehlo.optimization_barrier"], Form::Pieces(&[Dictionary, Text(" "), Types(T::Pairwise)])),
-    (
-        &["stablehlo.iota"],
-        Form::Pieces(&[
-            Text(" dim = "),
-            Attribute("iota_dimension", AttributeForm::Integer(64)),
-            Dictionary,
-            Text(" : "),
-            Types(T::Results),
-        ]),
-    ),
-    (
-        &["stablehlo.dynamic_iota"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", dim = "),
-            Attribute("iota_dimension", AttributeForm::Integer(64)),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.get_tuple_element"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text("["),
-            Attribute("index", AttributeForm::Integer(32)),
-            Text("]"),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.compare"],
-        Form::Pieces(&[
-            Text(" "),
-            Attribute("comparison_direction", AttributeForm::Word("stablehlo.comparison_direction")),
-            Text(", "),
-            Operand,
-            Text(", "),
-            Operand,
-            Optional(
-                "compare_type",
-                &[Text(", "), Attribute("compare_type", AttributeForm::Word("stablehlo.comparison_type"))],
-            ),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.slice"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(" "),
-            SliceRanges,
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.dynamic_slice"],
-        Form::Pieces(&[
-            Text(" "),
-            OperandsAndCommas,
-            Text(" sizes = "),
-            Attribute("slice_sizes", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.concatenate"],
-        Form::Pieces(&[
-            Text(" "),
-            OperandsAndCommas,
-            Text(" dim = "),
-            Attribute("dimension", AttributeForm::Integer(64)),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.broadcast"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", sizes = "),
-            Attribute("broadcast_sizes", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.broadcast_in_dim"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", dims = "),
-            Attribute("broadcast_dimensions", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.dynamic_broadcast_in_dim"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", "),
-            Operand,
-            Text(", dims = "),
-            Attribute("broadcast_dimensions", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.transpose"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", dims = "),
-            Attribute("permutation", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.reverse"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", dims = "),
-            Attribute("dimensions", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Same),
-        ]),
-    ),
-    (
-        &["stablehlo.pad"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", "),
-            Operand,
-            Text(", low = "),
-            Attribute("edge_padding_low", AttributeForm::Integers),
-            Text(", high = "),
-            Attribute("edge_padding_high", AttributeForm::Integers),
-            Text(", interior = "),
-            Attribute("interior_padding", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.get_dimension_size", "stablehlo.set_dimension_size"],
-        Form::Pieces(&[
-            Text(" "),
-            OperandsAndCommas,
-            Text(" dim = "),
-            Attribute("dimension", AttributeForm::Integer(64)),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.cholesky"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Optional("lower", &[Text(", lower = "), Attribute("lower", AttributeForm::Bool)]),
-            Dictionary,
-            Text(" : "),
-            Types(T::Same),
-        ]),
-    ),
-    (
-        &["stablehlo.reduce_precision"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", format = "),
-            ExponentMantissa("exponent_bits", "mantissa_bits"),
-            Dictionary,
-            Text(" : "),
-            Types(T::Same),
-        ]),
-    ),
-    (
-        &["stablehlo.fft"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", type = "),
-            Attribute("fft_type", AttributeForm::Word("stablehlo.fft_type")),
-            Text(", length = "),
-            Attribute("fft_length", AttributeForm::Integers),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.rng"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", "),
-            Operand,
-            Text(", "),
-            Operand,
-            Text(", distribution = "),
-            Attribute("rng_distribution", AttributeForm::Word("stablehlo.rng_distribution")),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.rng_bit_generator"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", algorithm = "),
-            Attribute("rng_algorithm", AttributeForm::Word("stablehlo.rng_algorithm")),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.einsum", "stablehlo.unary_einsum"],
-        Form::Pieces(&[
-            Text(" "),
-            OperandsAndCommas,
-            Text(" config = "),
-            Attribute("einsum_config", AttributeForm::String),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.dot"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", "),
-            Operand,
-            Optional(
-                "precision_config",
-                &[
-                    Text(", precision = "),
-                    Attribute("precision_config", AttributeForm::Words("stablehlo.precision")),
-                ],
-            ),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.dot_general"],
-        Form::Pieces(&[
-            Text(" "),
-            Operand,
-            Text(", "),
-            Operand,
-            Text(", "),
-            DotDimensions,
-            Optional(
-                "precision_config",
-                &[
-                    Text(", precision = "),
-                    Attribute("precision_config", AttributeForm::Words("stablehlo.precision")),
-                ],
-            ),
-            Optional(
-                "algorithm",
-                &[
-                    Text(", algorithm = "),
-                    Attribute("algorithm", AttributeForm::Body("stablehlo.dot_algorithm")),
-                ],
-            ),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.convolution"],
-        Form::Pieces(&[
-            Text("("),
-            Operands,
-            Text(") dim_numbers = "),
-            Attribute("dimension_numbers", AttributeForm::ConvolutionDimensions),
-            Text(", window = {"),
-            Window,
-            Text("}"),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.custom_call"],
-        Form::Pieces(&[
-            Text(" "),
-            Attribute("call_target_name", AttributeForm::StringSymbol),
-            Text("("),
-            Operands,
-            Text(")"),
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (
-        &["stablehlo.composite"],
-        Form::Pieces(&[
-            Text(" "),
-            Attribute("name", AttributeForm::String),
-            Text(" "),
-            Operands,
-            Regions,
-            Dictionary,
-            Text(" : "),
-            Types(T::Function),
-        ]),
-    ),
-    (&["stablehlo.constant"], Form::Constant),
-    (&["stablehlo.reduce"], Form::Reduce),
-    (&["stablehlo.while"], Form::While),
-];
+forms! {
+    "stablehlo.copy" | "stablehlo.uniform_dequantize" | "stablehlo.uniform_quantize" = UNARY;
+    "stablehlo.clamp" | "stablehlo.after_all" = SAME;
+    "stablehlo.is_finite" | "stablehlo.bitcast_convert" | "stablehlo.dynamic_pad" |
+        "stablehlo.dynamic_reshape" | "stablehlo.dynamic_update_slice" | "stablehlo.real_dynamic_slice" |
+        "stablehlo.reshape": [Operands] Function;
+    "stablehlo.create_token" | "stablehlo.partition_id" | "stablehlo.replica_id": [Dictionary, Text(" : "),
+        Types(T::Results)];
+    "stablehlo.complex": [Operands] Complex;
+    "stablehlo.select": [Operands] Select;
+    "stablehlo.tuple": [Operands] Tuple;
+    "stablehlo.return": [Text(" "), Operands, Dictionary, Types(T::Operands)];
+    "stablehlo.optimization_barrier": [Dictionary, Text(" "), Types(T::Pairwise)];
+    "stablehlo.iota": [Text(" dim = "), int("iota_dimension"), Dictionary, Text(" : "), Types(T::Results)];
+    "stablehlo.dynamic_iota": [Operand, Text(", dim = "), int("iota_dimension")] Function;
+    "stablehlo.get_tuple_element": [Operand, Text("["), Attribute("index", A::Integer(32)), Text("]")]
+        Function;
+    "stablehlo.compare": [Attribute("comparison_direction", A::Word("stablehlo.comparison_direction")),
+        Text(", "), Operand, Text(", "), Operand,
+        Optional("compare_type", ", ", A::Word("stablehlo.comparison_type"))] Function;
+    "stablehlo.slice": [Operand, Text(" "), SliceRanges] Function;
+    "stablehlo.dynamic_slice": [OperandsAndCommas, Text(" sizes = "), ints("slice_sizes")] Function;
+    "stablehlo.concatenate": [OperandsAndCommas, Text(" dim = "), int("dimension")] Function;
+    "stablehlo.broadcast": [Operand, Text(", sizes = "), ints("broadcast_sizes")] Function;
+    "stablehlo.broadcast_in_dim": [Operand, Text(", dims = "), ints("broadcast_dimensions")] Function;
+    "stablehlo.dynamic_broadcast_in_dim": [Operand, Text(", "), Operand, Text(", dims = "),
+        ints("broadcast_dimensions")] Function;
+    "stablehlo.transpose": [Operand, Text(", dims = "), ints("permutation")] Function;
+    "stablehlo.reverse": [Operand, Text(", dims = "), ints("dimensions")] Same;
+    "stablehlo.pad": [Operand, Text(", "), Operand, Text(", low = "), ints("edge_padding_low"),
+        Text(", high = "), ints("edge_padding_high"), Text(", interior = "), ints("interior_padding")]
+        Function;
+    "stablehlo.get_dimension_size" | "stablehlo.set_dimension_size": [OperandsAndCommas, Text(" dim = "),
+        int("dimension")] Function;
+    "stablehlo.cholesky": [Operand, Optional("lower", ", lower = ", A::Bool)] Same;
+    "stablehlo.reduce_precision": [Operand, Text(", format = "),
+        ExponentMantissa("exponent_bits", "mantissa_bits")] Same;
+    "stablehlo.fft": [Operand, Text(", type = "), Attribute("fft_type", A::Word("stablehlo.fft_type")),
+        Text(", length = "), ints("fft_length")] Function;
+    "stablehlo.rng": [Operand, Text(", "), Operand, Text(", "), Operand, Text(", distribution = "),
+        Attribute("rng_distribution", A::Word("stablehlo.rng_distribution"))] Function;
+    "stablehlo.rng_bit_generator": [Operand, Text(", algorithm = "),
+        Attribute("rng_algorithm", A::Word("stablehlo.rng_algorithm"))] Function;
+    "stablehlo.einsum" | "stablehlo.unary_einsum": [OperandsAndCommas, Text(" config = "),
+        Attribute("einsum_config", A::String)] Function;
+    "stablehlo.dot": [Operand, Text(", "), Operand,
+        Optional("precision_config", ", precision = ", A::Words("stablehlo.precision"))] Function;
+    "stablehlo.dot_general": [Operand, Text(", "), Operand, Text(", "), DotDimensions,
+        Optional("precision_config", ", precision = ", A::Words("stablehlo.precision")),
+        Optional("algorithm", ", algorithm = ", A::Body("stablehlo.dot_algorithm"))] Function;
+    "stablehlo.convolution": [Text("("), Operands, Text(") dim_numbers = "),
+        Attribute("dimension_numbers", A::ConvolutionDimensions), Text(", window = {"), Window, Text("}"),
+        Dictionary, Text(" : "), Types(T::Function)];
+    "stablehlo.custom_call": [Attribute("call_target_name", A::StringSymbol), Text("("), Operands,
+        Text(")")] Function;
+    "stablehlo.composite": [Attribute("name", A::String), Text(" "), Operands, Regions] Function;
+    "stablehlo.constant" = Form::Constant;
+    "stablehlo.reduce" = Form::Reduce;
+    "stablehlo.while" = Form::While;
+}

@@ -35,9 +35,7 @@ fn fits_pieces(tree: &Tree, op: &Operation, pieces: &[Piece]) -> bool {
                 !matches!(piece, Piece::OperandsAndTypes) || op.results.is_empty()
             }
             Piece::Attribute(name, how) => op.attribute(name).is_some_and(|value| fits_as(value, how)),
-            Piece::Optional(name, pieces) => op.attribute(name).is_none_or(|value| {
-                pieces.iter().all(|p| !matches!(p, Piece::Attribute(_, how) if !fits_as(value, *how)))
-            }),
+            Piece::Optional(name, _, how) => op.attribute(name).is_none_or(|value| fits_as(value, how)),
             Piece::SliceRanges => {
                 let len = |name| op.attribute(name).and_then(Attribute::ints).map(|list| list.len());
                 len("start_indices").is_some_and(|n| [len("limit_indices"), len("strides")] == [Some(n); 2])

@@ -265,11 +265,11 @@ impl<'t> Printer<'t> {
                         self.attribute_as(value, how);
                     }
                 }
-                Piece::Optional(name, pieces) => {
-                    let is_said =
-                        op.attribute(name).is_some_and(|v| !defaults::is_default(&op.name, name, v));
-                    if is_said {
-                        self.some_pieces(op, pieces, elided, operands);
+                Piece::Optional(name, text, how) => {
+                    let value = op.attribute(name);
+                    if let Some(value) = value.filter(|v| !defaults::is_default(&op.name, name, v)) {
+                        self.text(text);
+                        self.attribute_as(value, how);
                     }
                 }
                 Piece::SliceRanges => dimensions::slice(&mut self.out, op),
@@ -440,8 +440,7 @@ fn split(op: &Operation) -> (Entries<'_>, Entries<'_>) {
 fn names_in(pieces: &[Piece], out: &mut Vec<&'static str>) {
     for &piece in pieces {
         match piece {
-            Piece::Attribute(name, _) => out.push(name),
-            Piece::Optional(_, pieces) => names_in(pieces, out),
+            Piece::Attribute(name, _) | Piece::Optional(name, ..) => out.push(name),
             Piece::SliceRanges => out.extend(["start_indices", "limit_indices", "strides"]),
             Piece::DotDimensions => out.push("dot_dimension_numbers"),
             Piece::Window => out.extend(dimensions::WINDOW.map(|(name, _)| name)),

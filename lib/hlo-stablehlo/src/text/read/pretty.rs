@@ -28,6 +28,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    fn named_attribute(
+        &mut self,
+        c: &mut Cursor<'a>,
+        draft: &mut Draft<'_>,
+        name: &'static str,
+        how: AttributeForm,
+    ) -> Result<()> {
+        let value = self.attribute_as(c, how)?;
+        let name = self.name(name);
+        draft.attributes.set(name, value);
+        Ok(())
+    }
+
     fn piece(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>, piece: Piece) -> Result<()> {
         match piece {
             Piece::Text(text) => expect_text(c, text)?,
@@ -46,14 +59,11 @@ impl<'a> Reader<'a> {
                     self.signature(c, draft, Types::Operands)?;
                 }
             }
-            Piece::Attribute(name, how) => {
-                let value = self.attribute_as(c, how)?;
-                let name = self.name(name);
-                draft.attributes.set(name, value);
-            }
-            Piece::Optional(_, pieces) => {
-                if pieces_follow(c, pieces) {
-                    self.pieces(c, draft, pieces)?;
+            Piece::Attribute(name, how) => self.named_attribute(c, draft, name, how)?,
+            Piece::Optional(name, text, how) => {
+                if follows(c, text, how) {
+                    expect_text(c, text)?;
+                    self.named_attribute(c, draft, name, how)?;
                 }
             }
             Piece::SliceRanges => self.slice_ranges(c, draft)?,
@@ -157,15 +167,12 @@ fn eat_token(c: &mut Cursor<'_>, token: &str) -> bool {
     if token.starts_with(|c: char| c.is_ascii_alphabetic()) { lex::eat_word(c, token) } else { c.eat(token) }
 }
 
-/// Checks whether optional pieces come next: their text, or the word of their attribute.
-fn pieces_follow(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
+/// Checks whether an optional attribute comes next: its text, or its word if the text is blank.
+fn follows(c: &mut Cursor<'_>, text: &'static str, how: AttributeForm) -> bool {
     let start = c.offset_of_next();
-    let found = match pieces {
-        [Piece::Text(" "), Piece::Attribute(_, AttributeForm::WordOf(words)), ..] => {
-            words.contains(&lex::word(c))
-        }
-        [Piece::Text(text), ..] => tokens(text).all(|token| eat_token(c, token)),
-        _ => false,
+    let found = match how {
+        AttributeForm::WordOf(words) if text == " " => words.contains(&lex::word(c)),
+        _ => tokens(text).all(|token| eat_token(c, token)),
     };
     c.rewind(start);
     found
