@@ -202,7 +202,10 @@ fn wanted(cli: &Cli) -> Result<FailureConditions, Failure> {
         (_, true) => Some("compiled code and the interpreter differ"),
         (pattern, false) => pattern.as_deref(),
     };
-    let pattern = pattern.map(Regex::new).transpose().map_err(|e| Failure::Usage(format!("--match: {e}")))?;
+    let pattern = pattern
+        .map(Regex::new)
+        .transpose()
+        .map_err(|e| Failure::Usage(format!("--match: not a regular expression: {e}")))?;
     Ok(FailureConditions { exit: cli.expect_exit, pattern, hang: cli.expect_timeout })
 }
 

@@ -1,9 +1,9 @@
 //! Plans of Fourier transforms of lines: twiddle factors and the decomposition of a length. `rustfft` plans
 //! complex lines, and `realfft` plans real lines.
 //!
-//! The algorithms of both crates are generic in the number type and large. Compiling optimized code of them
-//! for f32 and f64 takes minutes. A separate crate does this once, in parallel with other crates. No function
-//! here is generic, so callers do not compile any of the code again.
+//! The algorithms of both crates are generic in the number type and large. A separate crate compiles them for
+//! f32 and f64 once, in parallel with other crates. No function here is generic, so callers do not compile any
+//! of the code again.
 //!
 //! # Example
 //! The transform of an impulse is constant:
