@@ -25,7 +25,7 @@ const TILE_COLUMN_MULTIPLE: i64 = 64;
 /// memory. Reading several of them together overlaps the memory accesses for one accumulator.
 const ROWS_PER_PASS: [(i64, i64); 2] = [(12, 8), (48, 4)];
 
-/// The division of a column reduction into tiles: see [`plan`].
+/// The division of a column reduction into tiles of columns, so that memory is read in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnPlan {
     /// The reduction.
