@@ -66,7 +66,10 @@ impl Changes {
         let mut out = self.styled("36", &format!("@@ -{} +{} @@\n", numbers(&before), numbers(&after)));
         let mut line = |style: Option<&str>, sign: char, token: Token| {
             let text = format!("{sign}{}\n", lines.interner[token].trim_end_matches('\n'));
-            out.push_str(&style.map_or(text.clone(), |style| self.styled(style, &text)));
+            out.push_str(&match style {
+                Some(style) => self.styled(style, &text),
+                None => text,
+            });
         };
         let mut at = before.start;
         for hunk in hunks {

@@ -23,6 +23,31 @@ fn the_tables_of_the_text_page_are_current() {
     }
 }
 
+/// `docs/adding-an-opcode.md` lists the families and the values of traits. A row of the table can have each.
+#[test]
+fn the_page_about_opcodes_lists_all_families_and_traits() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../docs/adding-an-opcode.md")).unwrap();
+    let enums = [
+        ("src/opcode/mod.rs", "Family"),
+        ("src/opcode/traits.rs", "Moves"),
+        ("src/opcode/traits.rs", "SizeRule"),
+        ("src/opcode/traits.rs", "FusionRole"),
+    ];
+    for (source, name) in enums {
+        let source = std::fs::read_to_string(root.join(source)).unwrap();
+        let (_, body) = source.split_once(&format!("pub enum {name} {{\n")).expect(name);
+        let (body, _) = body.split_once("\n}").expect("an enum ends");
+        let variants: Vec<&str> =
+            body.lines().filter_map(|line| line.strip_prefix("    ")?.strip_suffix(',')).collect();
+        assert!(variants.len() > 5, "{name}: {variants:?}");
+        // Elementwise opcodes have a section of their own.
+        for variant in variants.into_iter().filter(|v| *v != "Elementwise" || name != "Family") {
+            assert!(page.contains(&format!("`{variant}`")), "the page does not list `{name}::{variant}`");
+        }
+    }
+}
+
 /// Returns the page with the named table replaced. A table is between two comments.
 fn replace(page: &str, name: &str, table: &str) -> String {
     let start = format!("<!-- generated: {name} -->\n");

@@ -1,7 +1,7 @@
 //! The pretty forms of CHLO operations.
 
-use super::Piece::{Dictionary, Operand, Operands, Optional, Text, Types};
-use super::{AttributeForm as A, Form, Types as T, forms, int};
+use super::Piece::{Operand, Operands, Optional, Text};
+use super::{AttributeForm as A, Form, forms, int};
 
 forms! {
     "chlo._asin_acos_kernel" | "chlo.acos" | "chlo.acosh" | "chlo.asin" | "chlo.asinh" | "chlo.atan" |
@@ -17,8 +17,7 @@ forms! {
         "chlo.broadcast_shift_right_arithmetic" | "chlo.broadcast_shift_right_logical" |
         "chlo.broadcast_subtract" | "chlo.broadcast_xor" | "chlo.broadcast_zeta": [Operands] Function;
     "chlo.top_k": [Text("("), Operand, Text(", k = "), int("k"),
-        Optional("is_stable", ", is_stable = ", A::Bool), Text(")"), Dictionary, Text(" : "),
-        Types(T::Arrow)];
+        Optional("is_stable", ", is_stable = ", A::Bool), Text(")")] Arrow;
     "chlo.constant" = Form::Constant;
     "chlo.scan" = Form::Scan;
 }

@@ -136,9 +136,15 @@ pub fn find(name: &str) -> Option<Form> {
     FORMS.get(name).copied().or_else(|| {
         // Of CHLO's operations, the table contains all.
         let opcode = dialect::plain_opcode(name).filter(|_| name.starts_with("stablehlo."))?;
-        Some(if opcode.elementwise()?.class == Class::Unary { UNARY } else { SAME })
+        Some(if opcode.elementwise()?.class == Class::Unary { *UNARY } else { *SAME })
     })
 }
+
+/// The form of plain operations with one operand: `%0`.
+static UNARY: LazyLock<Form> = LazyLock::new(|| Row::Line(&[Piece::Operand], Types::Same).form());
+
+/// The form of other plain operations: `%0, %1`.
+static SAME: LazyLock<Form> = LazyLock::new(|| Row::Line(&[Piece::Operands], Types::Same).form());
 
 /// The operations that a reduction can apply without a region.
 pub const COMMUTATIVE: &[&str] = &[
@@ -161,15 +167,15 @@ type Group = (&'static [&'static str], Row);
 
 /// The form of operations in a table.
 enum Row {
-    /// A blank, these pieces, the other attributes, and after a colon the types.
+    /// These pieces, the other attributes, and after a colon the types. A blank precedes them unless the
+    /// first piece contains its own text.
     Line(&'static [Piece], Types),
-    /// This form.
+    /// A complete form.
     Form(Form),
 }
 
-/// Reads a table of forms. A row contains the names of operations, and after `:` their pieces. If the form of
-/// the types follows, the other attributes and the types are added to the pieces, as in [`Row::Line`]. After
-/// `=`, a row contains another form.
+/// Defines a table of forms. A row contains the names of operations, and after `:` their pieces. A row that
+/// ends with the form of the types is a [`Row::Line`]. After `=`, a row contains a complete form.
 macro_rules! forms {
     ($($($name:literal)|+ $(: [$($piece:expr),+] $($types:ident)?)? $(= $form:expr)?;)*) => {
         pub(super) const FORMS: &[$crate::text::format::Group] =
@@ -192,8 +198,10 @@ impl Row {
     fn form(&self) -> Form {
         match *self {
             Row::Line(pieces, types) => {
+                let begins = matches!(pieces, [Piece::Text(_) | Piece::Optional(..), ..]);
+                let blank: &[Piece] = if begins { &[] } else { &[Piece::Text(" ")] };
                 let end = [Piece::Dictionary, Piece::Text(" : "), Piece::Types(types)];
-                Form::Pieces([&[Piece::Text(" ")], pieces, &end].concat().leak())
+                Form::Pieces([blank, pieces, &end].concat().leak())
             }
             Row::Form(form) => form,
         }
@@ -209,21 +217,3 @@ const fn int(name: &'static str) -> Piece {
 const fn ints(name: &'static str) -> Piece {
     Piece::Attribute(name, AttributeForm::Integers)
 }
-
-/// `%0, %1`
-const SAME: Form = Form::Pieces(&[
-    Piece::Text(" "),
-    Piece::Operands,
-    Piece::Dictionary,
-    Piece::Text(" : "),
-    Piece::Types(Types::Same),
-]);
-
-/// `%0`
-const UNARY: Form = Form::Pieces(&[
-    Piece::Text(" "),
-    Piece::Operand,
-    Piece::Dictionary,
-    Piece::Text(" : "),
-    Piece::Types(Types::Same),
-]);

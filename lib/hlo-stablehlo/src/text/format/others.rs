@@ -3,7 +3,7 @@
 use super::Piece::{
     Attribute, Dictionary, Operand, Operands, OperandsAndTypes, Optional, RegionWithArguments, Text, Types,
 };
-use super::{AttributeForm as A, Form, Piece, Types as T, UNARY, forms, int};
+use super::{AttributeForm as A, Form, Piece, Types as T, forms, int};
 
 /// The word of the combining operation, such as `max`, if it is not a sum.
 const REDUCTION: A = A::WordOf(&["sum", "max", "min"]);
@@ -31,16 +31,14 @@ forms! {
     "sdy.manual_computation": [Text("("), Operands, Text(") in_shardings="),
         Attribute("in_shardings", A::Shardings), Text(" out_shardings="),
         Attribute("out_shardings", A::Shardings), Text(" manual_axes="),
-        Attribute("manual_axes", A::Body("sdy.manual_axes")), Text(" "), RegionWithArguments, Dictionary,
-        Text(" : "), Types(T::Function)];
+        Attribute("manual_axes", A::Body("sdy.manual_axes")), Text(" "), RegionWithArguments] Function;
     "sdy.named_computation": [Text("<"), Attribute("name", A::String), Text(">("), Operands, Text(")"),
         Optional("in_shardings", " in_shardings=", A::Shardings),
-        Optional("out_shardings", " out_shardings=", A::Shardings), Text(" "), RegionWithArguments,
-        Dictionary, Text(" : "), Types(T::Function)];
+        Optional("out_shardings", " out_shardings=", A::Shardings), Text(" "), RegionWithArguments] Function;
     "sdy.sharding_group": [Operand, Text(" group_id="), int("group_id")] OperandsSame;
     "sdy.constant" = Form::Constant;
     "sdy.data_flow_edge": [Operand, Optional("sharding", " sharding=", A::Body("sdy.sharding"))] Same;
-    "sdy.func_data_flow_edge" = UNARY;
+    "sdy.func_data_flow_edge": [Operand] Same;
     "sdy.propagation_barrier": [Operand, Text(" allowed_direction="),
         Attribute("allowed_direction", A::WordOf(&["NONE", "FORWARD", "BACKWARD", "BOTH"]))] Same;
     "sdy.all_gather": [body("gathering_axes", "sdy.list_of_axis_ref_lists"), Text(" "), Operand,
@@ -52,10 +50,10 @@ forms! {
     "sdy.collective_permute": [Operand, Text(" out_sharding="), sharding("out_sharding")] Same;
     "sdy.all_reduce": [Optional("reduction_op", " ", REDUCTION), Text(" "),
         body("reduction_axes", "sdy.axis_ref_list"), Text(" "), Operand, Text(" out_sharding="),
-        sharding("out_sharding"), Dictionary, Text(" : "), Types(T::Same)];
+        sharding("out_sharding")] Same;
     "sdy.reduce_scatter": [Optional("reduction_op", " ", REDUCTION), Text(" "),
         body("reduce_scatter_axes", "sdy.list_of_axis_ref_lists"), Text(" "), Operand,
-        Text(" out_sharding="), sharding("out_sharding"), Dictionary, Text(" : "), Types(T::Same)];
+        Text(" out_sharding="), sharding("out_sharding")] Same;
     "sdy.sharded_to_unreduced": [body("axes", "sdy.list_of_axis_ref_lists"), Text(" "), Operand,
         Text(" out_sharding="), sharding("out_sharding")] Same;
     "sdy.replicated_to_unreduced": [body("axes", "sdy.axis_ref_list"), Text(" "), Operand,

@@ -4,11 +4,12 @@ use super::Piece::{
     Attribute, Dictionary, DotDimensions, ExponentMantissa, Operand, Operands, OperandsAndCommas, Optional,
     Regions, SliceRanges, Text, Types, Window,
 };
-use super::{AttributeForm as A, Form, SAME, Types as T, UNARY, forms, int, ints};
+use super::{AttributeForm as A, Form, Types as T, forms, int, ints};
 
 forms! {
-    "stablehlo.copy" | "stablehlo.uniform_dequantize" | "stablehlo.uniform_quantize" = UNARY;
-    "stablehlo.clamp" | "stablehlo.after_all" = SAME;
+    "stablehlo.copy" | "stablehlo.uniform_dequantize" | "stablehlo.uniform_quantize":
+        [Operand] Same;
+    "stablehlo.clamp" | "stablehlo.after_all": [Operands] Same;
     "stablehlo.is_finite" | "stablehlo.bitcast_convert" | "stablehlo.dynamic_pad" |
         "stablehlo.dynamic_reshape" | "stablehlo.dynamic_update_slice" | "stablehlo.real_dynamic_slice" |
         "stablehlo.reshape": [Operands] Function;
@@ -19,7 +20,7 @@ forms! {
     "stablehlo.tuple": [Operands] Tuple;
     "stablehlo.return": [Text(" "), Operands, Dictionary, Types(T::Operands)];
     "stablehlo.optimization_barrier": [Dictionary, Text(" "), Types(T::Pairwise)];
-    "stablehlo.iota": [Text(" dim = "), int("iota_dimension"), Dictionary, Text(" : "), Types(T::Results)];
+    "stablehlo.iota": [Text(" dim = "), int("iota_dimension")] Results;
     "stablehlo.dynamic_iota": [Operand, Text(", dim = "), int("iota_dimension")] Function;
     "stablehlo.get_tuple_element": [Operand, Text("["), Attribute("index", A::Integer(32)), Text("]")]
         Function;
@@ -57,8 +58,8 @@ forms! {
         Optional("precision_config", ", precision = ", A::Words("stablehlo.precision")),
         Optional("algorithm", ", algorithm = ", A::Body("stablehlo.dot_algorithm"))] Function;
     "stablehlo.convolution": [Text("("), Operands, Text(") dim_numbers = "),
-        Attribute("dimension_numbers", A::ConvolutionDimensions), Text(", window = {"), Window, Text("}"),
-        Dictionary, Text(" : "), Types(T::Function)];
+        Attribute("dimension_numbers", A::ConvolutionDimensions), Text(", window = {"), Window, Text("}")]
+        Function;
     "stablehlo.custom_call": [Attribute("call_target_name", A::StringSymbol), Text("("), Operands,
         Text(")")] Function;
     "stablehlo.composite": [Attribute("name", A::String), Text(" "), Operands, Regions] Function;
