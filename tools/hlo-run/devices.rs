@@ -152,6 +152,20 @@ fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Fai
     Ok(())
 }
 
+/// The program whose inputs and expected results are loaded.
+pub struct TestedProgram<'a> {
+    /// The program of one device.
+    pub module: &'a Module,
+    /// The program before partitioning, if it was partitioned.
+    pub whole: Option<&'a UnpartitionedProgram>,
+    /// The parameters of a device, or of a replica of a partitioned program.
+    pub parameters: &'a [Leaf],
+    /// The results of a device, or of a replica of a partitioned program.
+    pub results: Vec<Leaf>,
+    /// Allowed differences between the results and the expected results.
+    pub tolerances: Tolerances,
+}
+
 /// The inputs and the expected results of the devices of this process.
 pub struct DeviceData<'a> {
     inputs: Vec<Vec<Literal>>,
@@ -175,10 +189,10 @@ impl<'a> DeviceData<'a> {
         args: &Args,
         reporter: Reporter,
         case: Option<&Case>,
-        (module, whole): (&Module, Option<&'a UnpartitionedProgram>),
-        ((parameters, results), tolerances): ((&[Leaf], Vec<Leaf>), Tolerances),
+        program: TestedProgram<'a>,
         ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
+        let TestedProgram { module, whole, parameters, results, tolerances } = program;
         let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
         let replicas = whole.map(|whole| devices / whole.partitions());
         check(args, devices, replicas)?;

@@ -38,6 +38,7 @@ mod wrong_rewrite;
 use args::{Args, Emit, Engine, Isolate};
 use arrays::Arrays;
 use case::Case;
+use devices::{DeviceData, TestedProgram};
 use engine::Settings;
 use feed::Feed;
 use generate::Spec;
@@ -136,10 +137,9 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     }
     if devices > 1 {
         let tolerances = tolerances(args, case.clone());
-        let leaves = (&parameters[..], results);
-        let given = (leaves, tolerances);
-        let modules = (&module, whole.as_ref());
-        let given = devices::DeviceData::load(args, reporter, case.as_ref(), modules, given, ranks)?;
+        let whole = whole.as_ref();
+        let tested = TestedProgram { module: &module, whole, parameters: &parameters, results, tolerances };
+        let given = DeviceData::load(args, reporter, case.as_ref(), tested, ranks)?;
         let program = Program { module: &module, transformed, source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
     }

@@ -39,6 +39,17 @@ enum CollectiveAction {
     ReduceScatter(ComputationId),
 }
 
+/// A collective that combines arrays with a computation.
+struct Combined {
+    /// The function of the runtime.
+    symbol: &'static str,
+    computation: ComputationId,
+    /// The element type of each array.
+    types: Vec<ElementType>,
+    operands: Vec<BufId>,
+    results: Vec<BufId>,
+}
+
 impl Expander<'_> {
     /// Whether the program runs on several devices.
     pub(super) fn has_others(&self) -> bool {
@@ -110,11 +121,13 @@ impl Expander<'_> {
         let results: Vec<BufId> = leaves.iter().flatten().copied().collect();
         match what {
             CollectiveAction::Exchange(kind) => self.exchange_call(id, kind, operands, results, steps),
-            CollectiveAction::Reduce(c) => {
-                self.combining_calls(id, "hlo_rt_all_reduce", (c, &types), (operands, results), steps);
+            CollectiveAction::Reduce(computation) => {
+                let symbol = "hlo_rt_all_reduce";
+                self.combining_calls(id, Combined { symbol, computation, types, operands, results }, steps);
             }
-            CollectiveAction::ReduceScatter(c) => {
-                self.combining_calls(id, "hlo_rt_reduce_scatter", (c, &types), (operands, results), steps);
+            CollectiveAction::ReduceScatter(computation) => {
+                let symbol = "hlo_rt_reduce_scatter";
+                self.combining_calls(id, Combined { symbol, computation, types, operands, results }, steps);
             }
         }
         self.relaid(id, leaves, &shape, result, steps)
@@ -192,14 +205,8 @@ impl Expander<'_> {
 
     /// Adds one call for the arrays of each element type. Its descriptor contains the size of an element in
     /// bytes, the number of arrays, and the size of each operand and result in bytes.
-    fn combining_calls(
-        &mut self,
-        id: InstrId,
-        symbol: &'static str,
-        (computation, types): (ComputationId, &[ElementType]),
-        (operands, results): (Vec<BufId>, Vec<BufId>),
-        steps: &mut Vec<Step<BufId>>,
-    ) {
+    fn combining_calls(&mut self, id: InstrId, combined: Combined, steps: &mut Vec<Step<BufId>>) {
+        let Combined { symbol, computation, types, operands, results } = combined;
         if let Err(refusal) = applied::check_size(self.module, &[id]) {
             return self.reject(id, refusal);
         }
