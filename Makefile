@@ -1,7 +1,7 @@
 # The main commands of the project. Most targets first install missing packages (Debian: apt-get). You do not need to set
 # environment variables: .cargo/config.toml contains the path of LLVM.
 
-.PHONY: run all docs dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
+.PHONY: run all docs dist wheel test-wheel mpi test test-full prove random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
 # Builds hlo-opt and hlo-run, and runs an example.
 run: deps
@@ -35,6 +35,7 @@ test-wheel: wheel
 # Runs all tests of all crates, including compiled execution, and those of the Python package if Python can install JAX. MPI=1
 # also tests devices on several ranks, and installs Open MPI for that.
 test: deps
+	@sh scripts/deps.sh --prove
 	cargo test --locked --workspace $(if $(MPI),--features hlo-tools/mpi) --no-fail-fast
 	HLO_PJRT_LIBRARY=$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/deps/libhlo_pjrt.so sh scripts/test-python.sh
 
@@ -45,6 +46,11 @@ mpi:
 	cargo test --locked -p hlo-communicator -p hlo-mpi --features hlo-mpi/mpi --no-fail-fast
 	cargo test --locked -p hlo-tools --features mpi --test mpi
 	sh scripts/two-machines.sh
+
+# Proves the rewrite rules that changed, and updates lib/hlo-passes/rules/proofs.txt. ALL=1 proves all rules again.
+prove: deps
+	@sh scripts/deps.sh --prove
+	cargo run --release --locked -q -p hlo-prove -- $(if $(ALL),,--cache lib/hlo-passes/rules/proofs.txt)
 
 # Runs every pass on every module of the corpus; `make test` runs a sample of them. PASSES=a,b selects passes.
 test-full: test
@@ -99,6 +105,7 @@ ci: deps
 	cargo test --locked --release -p hlo-ir -p hlo-parser --no-fail-fast
 	sh scripts/add-opcode.sh
 	sh scripts/one-build.sh
+	$(MAKE) prove ALL=1
 
 # Installs the packages that the build needs besides Rust.
 deps:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the packages that the build needs besides Rust, on Debian: the LLVM and MLIR 22 development packages, libclang 22
 # for bindgen, the libraries that LLVM links, and a C toolchain. Does nothing if all of them are installed.
-# --mpi also installs Open MPI, which the feature `mpi` needs. --list only prints the packages.
+# --mpi also installs Open MPI, which the feature `mpi` needs, and --prove the solver of `make prove`. --list only prints the
+# packages.
 set -eu
 
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev llvm-22-tools
@@ -16,8 +17,9 @@ for argument in "$@"; do
         with_mpi=1
         packages="$packages libopenmpi-dev openmpi-bin"
         ;;
+    --prove) packages="$packages z3" ;;
     *)
-        echo "deps: $argument is not known: --list, --mpi" >&2
+        echo "deps: $argument is not known: --list, --mpi, --prove" >&2
         exit 2
         ;;
     esac

@@ -41,6 +41,7 @@ mod pipeline;
 mod pipelines;
 mod registry;
 mod rewrites;
+pub mod rewriting;
 pub mod rules;
 mod run;
 mod simplification;

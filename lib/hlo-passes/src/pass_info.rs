@@ -1,7 +1,8 @@
 //! The description of a pass in the registry, and its options.
 
 use crate::pass::Pass;
-use crate::support::rewrite::{Pattern, pattern_pass};
+use crate::rewriting::Rule;
+use crate::support::rewrite::{Pattern, rule_pass};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
@@ -43,9 +44,11 @@ pub struct PassInfo {
     pub only_checks: bool,
     /// The text of a small module that the pass changes. `docs/passes.md` shows it before and after the pass.
     pub example: &'static str,
+    /// The tables of the pass's rewrite rules, if it has rules.
+    pub rules: &'static [&'static [Rule]],
     /// The tables of the pass's patterns, if it consists of patterns.
     pub patterns: &'static [&'static [Pattern]],
-    /// Creates the pass with the given options. The default applies the patterns.
+    /// Creates the pass with the given options. The default applies the rules and the patterns.
     pub build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
 }
 
@@ -66,8 +69,9 @@ impl PassInfo {
         lacks: |_| None,
         only_checks: false,
         example: "",
+        rules: &[],
         patterns: &[],
-        build: |info, _| pattern_pass(info.patterns),
+        build: |info, _| rule_pass(info.rules, info.patterns),
     };
 
     /// Returns the description of a pass that a program registers with [`crate::register`], without options.
@@ -79,10 +83,12 @@ impl PassInfo {
         Self { name, summary, build, ..Self::PLAIN }
     }
 
-    /// Returns the names and one-line descriptions of the pass's patterns.
+    /// Returns the names and one-line descriptions of the pass's rules and patterns.
     /// [`Rewrites::counts`](crate::Rewrites::counts) uses the same names.
     pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.patterns.iter().flat_map(|table| table.iter()).map(|p| (p.name, p.summary))
+        let rules = self.rules.iter().flat_map(|table| table.iter());
+        let rules = rules.map(|rule| (&*rule.name, &*rule.summary));
+        rules.chain(self.patterns.iter().flat_map(|table| table.iter()).map(|p| (p.name, p.summary)))
     }
 }
 

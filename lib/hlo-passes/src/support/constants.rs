@@ -123,6 +123,11 @@ pub fn all_ones(ty: ElementType) -> Option<ElementBytes> {
     })
 }
 
+/// Returns whether the instruction is a constant, or an array with equal constant elements.
+pub(crate) fn is_constant(module: &Module, id: InstrId) -> bool {
+    literal(module, id).is_some() || splat(module, id).is_some()
+}
+
 /// Returns the value of a scalar integer constant.
 pub fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     let value = literal(module, id)?;

@@ -12,6 +12,7 @@ use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::pass::Pass;
 use crate::rewrites::Rewrites;
+use crate::rewriting::{self, Clause, Rule};
 use hlo_ir::attr::{HloString, ResultAccuracy, SliceDim};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
@@ -257,32 +258,75 @@ const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
 
 /// Returns a pass that applies the patterns of some tables.
 pub fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
-    Box::new(|module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
-        let patterns: Vec<&Pattern> = tables.iter().flat_map(|table| table.iter()).collect();
-        Ok(apply_patterns(module, &patterns, rewrites))
+    rule_pass(&[], tables)
+}
+
+/// Returns a pass that applies the rules and the patterns of some tables. For each instruction,
+/// the rules are tried first.
+pub fn rule_pass(rules: &'static [&'static [Rule]], tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
+    Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
+        let mut attempts = Attempts::default();
+        rules.iter().flat_map(|table| table.iter()).for_each(|rule| attempts.add_rule(rule));
+        tables.iter().flat_map(|table| table.iter()).for_each(|pattern| attempts.add_pattern(pattern));
+        Ok(apply(module, &attempts, rewrites, |_| true))
     })
 }
 
-/// Applies the patterns to every instruction of the module until none applies. Returns whether any applied.
-/// For each instruction, the patterns are tried in their order.
-pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
-    apply_patterns_in(module, patterns, rewrites, |_| true)
+/// An attempt to rewrite an instruction.
+#[derive(Clone, Copy)]
+enum Attempt<'p> {
+    Pattern(&'p Pattern),
+    /// A clause of the rule with this name.
+    Clause(&'static str, &'p Clause),
 }
 
-/// Applies the patterns to the instructions of the computations that `within` selects.
+/// The attempts for each opcode, in their order.
+struct Attempts<'p>(Vec<Vec<Attempt<'p>>>);
+
+impl Default for Attempts<'_> {
+    fn default() -> Self {
+        Self(vec![Vec::new(); Opcode::ALL.len()])
+    }
+}
+
+impl<'p> Attempts<'p> {
+    fn add_pattern(&mut self, pattern: &'p Pattern) {
+        let opcodes = if pattern.opcodes.is_empty() { Opcode::ALL } else { pattern.opcodes };
+        for &opcode in opcodes {
+            self.0[opcode as usize].push(Attempt::Pattern(pattern));
+        }
+    }
+}
+
+impl Attempts<'static> {
+    fn add_rule(&mut self, rule: &'static Rule) {
+        for clause in rule.clauses.iter() {
+            self.0[clause.pattern.opcode as usize].push(Attempt::Clause(&rule.name, clause));
+        }
+    }
+}
+
+/// Applies the patterns to the instructions of the computations that `within` selects until none applies.
+/// Returns whether any applied. For each instruction, the patterns are tried in their order.
 pub(crate) fn apply_patterns_in(
     module: &mut Module,
     patterns: &[&Pattern],
     rewrites: &mut Rewrites,
     within: impl Fn(ComputationId) -> bool,
 ) -> bool {
-    let mut by_opcode: Vec<Vec<&Pattern>> = vec![Vec::new(); Opcode::ALL.len()];
-    for p in patterns {
-        let all = if p.opcodes.is_empty() { Opcode::ALL } else { p.opcodes };
-        for &o in all {
-            by_opcode[o as usize].push(p);
-        }
-    }
+    let mut attempts = Attempts::default();
+    patterns.iter().for_each(|pattern| attempts.add_pattern(pattern));
+    apply(module, &attempts, rewrites, within)
+}
+
+/// Makes the attempts on the instructions of the computations that `within` selects, until none succeeds.
+/// Returns whether any did.
+fn apply(
+    module: &mut Module,
+    attempts: &Attempts<'_>,
+    rewrites: &mut Rewrites,
+    within: impl Fn(ComputationId) -> bool,
+) -> bool {
     let mut driver = Driver::new(module);
     let mut instructions = 0usize;
     for c in driver.cx.module.computations_post_order() {
@@ -302,9 +346,9 @@ pub(crate) fn apply_patterns_in(
         if budget == 0 || !rewrites.allowed() {
             break;
         }
-        let tried = &by_opcode[driver.cx.opcode(id) as usize];
-        if let Some(p) = tried.iter().find(|p| driver.try_pattern(p, id)) {
-            rewrites.made(p.name, &driver.cx.module[id].name);
+        let tried = &attempts.0[driver.cx.opcode(id) as usize];
+        if let Some(name) = tried.iter().find_map(|&attempt| driver.attempt(attempt, id)) {
+            rewrites.made(name, &driver.cx.module[id].name);
             changed = true;
             budget -= 1;
         }
@@ -385,11 +429,22 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Applies one pattern to one instruction.
-    fn try_pattern(&mut self, pattern: &Pattern, id: InstrId) -> bool {
+    /// Makes one attempt on one instruction. Returns the name of the rewrite if it succeeds.
+    fn attempt(&mut self, attempt: Attempt<'_>, id: InstrId) -> Option<&'static str> {
         self.cx.at = id;
         self.cx.added.clear();
-        let result = (pattern.apply)(&mut self.cx, id);
+        let (name, result) = match attempt {
+            Attempt::Pattern(pattern) => (pattern.name, (pattern.apply)(&mut self.cx, id)),
+            Attempt::Clause(rule, clause) => (rule, rewriting::apply(clause, &mut self.cx, id)),
+        };
+        if result.is_none() && self.cx.added.is_empty() {
+            return None;
+        }
+        self.replace(name, result, id).then_some(name)
+    }
+
+    /// Replaces an instruction by the result of an attempt. Returns whether it did.
+    fn replace(&mut self, name: &str, result: Option<InstrId>, id: InstrId) -> bool {
         let added = std::mem::take(&mut self.cx.added);
         self.grow();
         let module = &*self.cx.module;
@@ -401,8 +456,7 @@ impl<'m> Driver<'m> {
         });
         debug_assert!(
             result.is_none_or(|new| module[new].shape.compatible(&module[id].shape)),
-            "{}: {} is not {}",
-            pattern.name,
+            "{name}: {} is not {}",
             result.map_or(String::new(), |new| module[new].shape.to_string()),
             module[id].shape
         );

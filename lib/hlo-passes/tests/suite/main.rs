@@ -20,6 +20,7 @@ mod range;
 mod reaches;
 mod registry;
 mod rewrites;
+mod rewriting;
 mod scale;
 mod semantics;
 mod sharding_rule;

@@ -1,19 +1,10 @@
-//! Patterns on and, or, xor, not and shifts.
+//! Patterns on shifts.
 
-use crate::support::constants::{all_ones, splat_value, wide_integer_bytes};
+use crate::support::constants::{splat_value, wide_integer_bytes};
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::{InstrId, Op, Opcode};
+use hlo_ir::{InstrId, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new(
-        "de-morgan",
-        "and(not(x), not(y)) → not(or(x, y)), or(not(x), not(y)) → not(and(x, y))",
-        &[Opcode::And, Opcode::Or],
-        de_morgan,
-    ),
-    Pattern::new("and-not", "and(x, not(x)) → 0, or(x, not(x)), xor(x, not(x)) → all ones", BITS, and_not),
-    Pattern::new("absorb", "and(x, or(x, y)) → x, or(x, and(x, y)) → x", &[Opcode::And, Opcode::Or], absorb),
-    Pattern::new("xor-xor", "xor(xor(x, y), y) → x", &[Opcode::Xor], xor_xor),
     Pattern::new(
         "shift-out",
         "shift by the bit width or more → 0; shift-right-arithmetic → shift by the bit width minus 1",
@@ -28,58 +19,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-const BITS: &[Opcode] = &[Opcode::And, Opcode::Or, Opcode::Xor];
 const SHIFTS: &[Opcode] = &[Opcode::ShiftLeft, Opcode::ShiftRightArithmetic, Opcode::ShiftRightLogical];
-
-/// Returns the operand of `not`.
-fn complement(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
-    (cx.opcode(id) == Opcode::Not).then(|| cx.operand(id, 0)).flatten()
-}
-
-/// Combines two complements into one, if nothing else uses them.
-fn de_morgan(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let (x, y) = (complement(cx, a)?, complement(cx, b)?);
-    if !cx.used_only_by(a, id) || !cx.used_only_by(b, id) {
-        return None;
-    }
-    let shape = cx.module[id].shape.clone();
-    let inner = cx.add(shape, if cx.opcode(id) == Opcode::And { Op::Or } else { Op::And }, &[x, y]);
-    Some(cx.add_same_shape(Op::Not, &[inner]))
-}
-
-/// Rewrites an operation on a value and its complement.
-fn and_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    if complement(cx, a) != Some(b) && complement(cx, b) != Some(a) {
-        return None;
-    }
-    let shape = cx.array(id)?;
-    if cx.opcode(id) == Opcode::And {
-        return cx.splat_integer(&shape, 0);
-    }
-    cx.splat(&shape, &all_ones(shape.element_type)?)
-}
-
-/// Rewrites `x & (x | y)` and `x | (x & y)`.
-fn absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let opposite = if cx.opcode(id) == Opcode::And { Opcode::Or } else { Opcode::And };
-    [(a, b), (b, a)]
-        .into_iter()
-        .find(|(x, inner)| cx.opcode(*inner) == opposite && cx.module[*inner].operands.contains(x))
-        .map(|(x, _)| x)
-}
-
-/// Rewrites `(x ^ y) ^ y`.
-fn xor_xor(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    [(a, b), (b, a)].into_iter().find_map(|(inner, y)| {
-        let (p, q) = (cx.operand(inner, 0)?, cx.operand(inner, 1)?);
-        let other = if p == y { q } else { p };
-        (cx.opcode(inner) == Opcode::Xor && (p == y || q == y)).then_some(other)
-    })
-}
 
 /// Returns the constant amount of a shift, at most the bit width.
 fn amount(cx: &Cx<'_>, id: InstrId) -> Option<i128> {

@@ -39,30 +39,11 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("copy", "copy(x) → x, if the layout is the same", &[Opcode::Copy], copy),
     Pattern::new("copy-copy", "copy(copy(x)) → copy(x)", &[Opcode::Copy], copy_copy),
     Pattern::new(
-        "real-imag-complex",
-        "real(complex(x, y)) → x, imag(complex(x, y)) → y",
-        &[Opcode::Real, Opcode::Imag],
-        real_imag_complex,
-    ),
-    Pattern::new(
         "real-imag-convert",
         "real(convert(x)) → convert(x), imag(convert(x)) → 0 for real x",
         &[Opcode::Real, Opcode::Imag],
         real_imag_convert,
     ),
-    Pattern::new(
-        "real-imag-real",
-        "real(x) → x, imag(x) → 0 for real x",
-        &[Opcode::Real, Opcode::Imag],
-        real_imag_real,
-    ),
-    Pattern::new(
-        "multiply-pred",
-        "multiply(x, convert(p)) → select(p, x, 0) for a predicate p (integers)",
-        &[Opcode::Multiply],
-        multiply_pred,
-    ),
-    Pattern::new("complex-parts", "complex(real(x), imag(x)) → x", &[Opcode::Complex], complex_parts),
     Pattern::new(
         "convert-to-pred",
         "convert(x) to pred → compare(x, 0), NE",
@@ -214,38 +195,6 @@ fn convert_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (constants < 2).then(|| cx.add_same_shape(op, &operands))
 }
 
-/// Rewrites the parts of a real number.
-fn real_imag_real(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let x = cx.operand(id, 0).filter(|&x| cx.element_type(x) == cx.element_type(id))?;
-    let part = cx.array(id)?;
-    if cx.opcode(id) == Opcode::Real { Some(x) } else { cx.splat_integer(&part, 0) }
-}
-
-/// Rewrites the product of an integer and a converted predicate, which is 0 or 1.
-fn multiply_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let shape = cx.array(id).filter(|a| a.element_type.is_integer() && a.element_type.bit_width() >= 8)?;
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let pred = |cx: &Cx<'_>, o: InstrId| {
-        let p = cx.operand(o, 0).filter(|_| cx.opcode(o) == Opcode::Convert)?;
-        cx.element_type(p).is_some_and(ElementType::is_pred).then_some(p)
-    };
-    let (p, x) = match (pred(cx, a), pred(cx, b)) {
-        (_, Some(p)) => (p, a),
-        (Some(p), None) => (p, b),
-        _ => return None,
-    };
-    let zero = cx.splat_integer(&shape, 0)?;
-    Some(cx.add_same_shape(Op::Select, &[p, x, zero]))
-}
-
-fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let complex = cx.operand(id, 0)?;
-    if cx.opcode(complex) != Opcode::Complex {
-        return None;
-    }
-    cx.operand(complex, usize::from(cx.opcode(id) == Opcode::Imag))
-}
-
 /// Rewrites the parts of a complex number that was converted from a real one.
 fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let convert = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Convert)?;
@@ -259,15 +208,6 @@ fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let same = cx.element_type(x)? == part.element_type;
     Some(if same { x } else { cx.add_same_shape(Op::Convert, &[x]) })
-}
-
-fn complex_parts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (real, imag) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    if cx.opcode(real) != Opcode::Real || cx.opcode(imag) != Opcode::Imag {
-        return None;
-    }
-    let x = cx.operand(real, 0).filter(|&x| cx.operand(imag, 0) == Some(x))?;
-    (cx.element_type(x) == cx.element_type(id)).then_some(x)
 }
 
 /// Rewrites a conversion to `pred` as a comparison with 0, for which there are other patterns.

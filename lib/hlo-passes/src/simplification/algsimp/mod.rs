@@ -1,8 +1,8 @@
 //! `algsimp`: algebraic simplification, a set of local rewrites.
 //!
 //! Every rewrite preserves the bits of the result. Rewrites that are valid for real numbers but not for NaN,
-//! infinities, signed zeros or wrapping integers are omitted. Each pattern is one function, and the tables
-//! list them.
+//! infinities, signed zeros or wrapping integers are omitted. The files in `rules/` contain rules. A pattern
+//! that the language of rules cannot express is a function, and the tables list them.
 
 mod arithmetic;
 mod bits;
@@ -12,17 +12,14 @@ mod compare;
 mod concatenate;
 mod convert;
 mod dot;
-mod extrema;
 mod indexing;
 mod iota;
-mod logic;
 mod movement;
 mod progression;
 mod ranges;
 mod reassociate;
 mod reduce;
 mod reduced;
-mod select;
 mod shape;
 mod slice;
 mod start_indices;
@@ -38,6 +35,7 @@ pub use shape::{reshape_reshape, reshape_same};
 pub use slice::{concatenate_concatenate, slice_concatenate};
 
 use crate::pass_info::PassInfo;
+use crate::rewriting;
 use crate::simplification::{reduce_window_to_reduce, tuple_simplifier};
 use crate::support::rewrite::Pattern;
 
@@ -56,19 +54,17 @@ ENTRY e {
   ROOT twice = s32[4] reverse(sum), dimensions={}
 }
 ",
+    rules: rewriting::ALL,
     patterns: TABLES,
     ..PassInfo::PLAIN
 };
 
-/// All patterns, in the order in which they are tried on an instruction.
+/// All patterns, in the order in which they are tried on an instruction, after the rules.
 static TABLES: &[&[Pattern]] = &[
     arithmetic::PATTERNS,
     cancel::PATTERNS,
-    extrema::PATTERNS,
-    logic::PATTERNS,
     bits::PATTERNS,
     compare::PATTERNS,
-    select::PATTERNS,
     ranges::PATTERNS,
     reassociate::PATTERNS,
     convert::PATTERNS,

@@ -1,11 +1,12 @@
 //! Patterns on integers whose range determines the result.
 
+use crate::rewriting::is_by_integer;
 use crate::support::constants::splat_value;
 use crate::support::integer_range::{Range, type_range};
 use crate::support::range::range_of;
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
-use hlo_ir::{ElementType, InstrId, Op, Opcode};
+use hlo_ir::attr::ComparisonDirection;
+use hlo_ir::{InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
@@ -58,20 +59,10 @@ fn operand_range(cx: &Cx<'_>, id: InstrId, n: usize) -> Option<Range> {
     range_of(cx.module, cx.operand(id, n)?)
 }
 
-/// Returns whether the comparison compares the values of integers.
-pub(super) fn compares_values(ty: ElementType, a: &CompareAttrs) -> bool {
-    match a.comparison_type {
-        ComparisonType::Default => ty.is_integer() || ty.is_pred(),
-        ComparisonType::Signed => ty.is_signed_integer(),
-        ComparisonType::Unsigned => ty.is_unsigned_integer() || ty.is_pred(),
-        ComparisonType::Float | ComparisonType::TotalOrder => false,
-    }
-}
-
 /// Rewrites a comparison with the same result for all values in the ranges of its operands.
 fn compare_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
-    if !compares_values(cx.element_type(cx.operand(id, 0)?)?, &attrs) {
+    if !is_by_integer(cx.element_type(cx.operand(id, 0)?)?, attrs.comparison_type) {
         return None;
     }
     let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);

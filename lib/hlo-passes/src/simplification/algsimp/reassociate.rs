@@ -1,25 +1,15 @@
 //! Patterns that regroup associative operations on integers, so that less is computed.
 
-use super::arithmetic::constant_side;
 use super::shape::broadcast_parts;
-use crate::support::constants::literal;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
-pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new(
-        "constants-together",
-        "add(add(x, c1), add(y, c2)) → add(add(x, y), add(c1, c2)) (integers); also multiply, and, or, xor, maximum, minimum",
-        Opcode::ASSOCIATIVE,
-        combine_constants,
-    ),
-    Pattern::new(
-        "broadcasts-together",
-        "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays with equal broadcast dimensions (integers); also multiply, and, or, xor, maximum, minimum",
-        Opcode::ASSOCIATIVE,
-        broadcasts_together,
-    ),
-];
+pub(super) static PATTERNS: &[Pattern] = &[Pattern::new(
+    "broadcasts-together",
+    "add(add(x, broadcast(a)), broadcast(b)) → add(x, broadcast(add(a, b))) for scalars a, b, or arrays with equal broadcast dimensions (integers); also multiply, and, or, xor, maximum, minimum",
+    Opcode::ASSOCIATIVE,
+    broadcasts_together,
+)];
 
 /// Returns the operation and its shape, if the result does not depend on the grouping.
 fn associative(cx: &Cx<'_>, id: InstrId) -> Option<(Op, ArrayShape)> {
@@ -31,23 +21,6 @@ fn associative(cx: &Cx<'_>, id: InstrId) -> Option<(Op, ArrayShape)> {
 /// Returns whether `inner` is the same operation as `outer` and has no other user.
 fn is_part(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
     cx.opcode(inner) == cx.opcode(outer) && cx.used_only_by(inner, outer)
-}
-
-/// Combines two constants.
-fn combine_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (op, shape) = associative(cx, id)?;
-    let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    if !is_part(cx, a, id) || !is_part(cx, b, id) {
-        return None;
-    }
-    let ((x, c1), (y, c2)) = (constant_side(cx, a)?, constant_side(cx, b)?);
-    // A constant array and a broadcast scalar cannot be combined into a single constant.
-    if literal(cx.module, c1).is_some() != literal(cx.module, c2).is_some() {
-        return None;
-    }
-    let others = cx.add(shape.clone(), op.clone(), &[x, y]);
-    let constants = cx.add(shape, op.clone(), &[c1, c2]);
-    Some(cx.add_same_shape(op, &[others, constants]))
 }
 
 /// Combines two broadcasts: applies the operation before the broadcast.

@@ -1,0 +1,25 @@
+//! Translates the rewrite rules in `rules/` to Rust tables.
+
+use std::error::Error;
+use std::path::Path;
+
+/// The files of rules, in the order in which they are tried, and the names of their tables.
+const FILES: [&str; 5] = ["arithmetic", "bits", "compare", "select", "convert"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=rules");
+    let mut tables = String::new();
+    for name in FILES {
+        let path = format!("rules/{name}.rules");
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{path}: {e}"))?;
+        let rules = hlo_rule_syntax::parse(&text).map_err(|e| format!("{path}: {e}"))?;
+        let table = hlo_rule_syntax::rust_tables(&rules);
+        tables.push_str(&format!(
+            "/// The rules in `{path}`.\npub static {}: &[Rule] = {table};\n",
+            name.to_uppercase()
+        ));
+    }
+    let folder = std::env::var("OUT_DIR")?;
+    std::fs::write(Path::new(&folder).join("rules.rs"), tables)?;
+    Ok(())
+}

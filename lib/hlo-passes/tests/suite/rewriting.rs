@@ -1,0 +1,69 @@
+//! The language of rewrite rules.
+
+use hlo_passes::rewriting::{ALL, parse};
+
+#[test]
+fn the_files_have_no_errors() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+    let mut names = std::collections::HashSet::new();
+    for file in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = file.path();
+        if path.extension().is_none_or(|extension| extension != "rules") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        // The build script does not know the numbers of operands.
+        let rules = parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for rule in rules {
+            assert!(names.insert(rule.name.to_string()), "{} is in two files", rule.name);
+        }
+    }
+    let tables: usize = ALL.iter().map(|table| table.len()).sum();
+    assert_eq!(names.len(), tables, "the build script reads every file");
+}
+
+#[test]
+fn choices_become_clauses() {
+    let rules =
+        parse("r: op(x, x) => x for op in maximum | minimum\n s: add(x, 0) => x // sum\n where integer(x)");
+    let rules = rules.unwrap();
+    let clauses: Vec<&str> = rules[0].clauses.iter().map(|clause| &*clause.text).collect();
+    assert_eq!(clauses, ["maximum(x, x) → x", "minimum(x, x) → x"]);
+    assert_eq!(rules[0].summary, "op(x, x) → x for op in maximum | minimum");
+    assert_eq!(rules[1].summary, "add(x, 0) → x where integer(x)");
+    let rules = parse("n: not(compare(x, y, d)) => compare(x, y, inverted(d)) for d in EQ | LT").unwrap();
+    let clauses: Vec<&str> = rules[0].clauses.iter().map(|clause| &*clause.text).collect();
+    assert_eq!(
+        clauses,
+        ["not(compare(x, y, EQ)) → compare(x, y, NE)", "not(compare(x, y, LT)) → compare(x, y, GE)"]
+    );
+}
+
+#[test]
+fn errors_name_the_line_and_what_was_found() {
+    let cases = [
+        ("r: add(x, 0) => y", "line 1: expected a variable of the pattern, found `y`"),
+        ("r:\n  frob(x) => x", "line 2: expected an elementwise opcode, found `frob`"),
+        ("r: add(x) => x", "line 1: `add` needs 2 operands, found 1"),
+        ("r: add(x, y) => x where fast(x)", "line 1: expected a condition, found `fast(x)`"),
+        ("r: compare(x, y, UP) => x", "line 1: expected the direction of a comparison, found `UP`"),
+        ("r: x => x", "line 1: expected an operation as the pattern"),
+        (
+            "r: add(x, 99999999999999999999) => x",
+            "line 1: expected a number of 64 bits, found `99999999999999999999`",
+        ),
+        (
+            "r: abs(x) => convert(x)",
+            "line 1: a replacement cannot contain `convert`, whose type would not be known",
+        ),
+        ("r: dot(x, y) => x", "line 1: expected an elementwise opcode, found `dot`"),
+    ];
+    for (text, message) in cases {
+        assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");
+    }
+    assert!(parse("r: add(x, 0) -> x").unwrap_err().to_string().starts_with("line 1: expected "));
+    let deep = format!("r: {}x{} => x", "abs(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(parse(&deep).unwrap_err().message, "expected at most 64 operations inside each other");
+    let many = format!("r: f(x, x) => x for {}", ["a in b | c | d | e | f | g | h | i | j"; 3].join(", "));
+    assert_eq!(parse(&many).unwrap_err().message, "expected at most 64 combinations of choices");
+}

@@ -1,0 +1,236 @@
+//! The element types that the variables of a clause can have.
+
+use hlo_ir::attr::ComparisonType;
+use hlo_ir::opcode::ResultType;
+use hlo_ir::{ElementType, Opcode};
+use hlo_passes::rewriting::{
+    Amount, Clause, Condition, Direction, Operation, Term, Value, class_contains, is_by_integer, is_by_value,
+    is_ordered, value_bytes,
+};
+
+/// Element types for which a clause may apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Typing {
+    /// The element type of each variable.
+    pub variables: Vec<ElementType>,
+    /// The type of the order of the comparisons in the clause.
+    pub order: ComparisonType,
+    /// The element type that the comparisons compare, if the clause contains comparisons.
+    pub compared: Option<ElementType>,
+}
+
+impl std::fmt::Display for Typing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut names: Vec<&str> = Vec::new();
+        for ty in &self.variables {
+            if !names.contains(&ty.name()) {
+                names.push(ty.name());
+            }
+        }
+        f.write_str(&names.join(", "))?;
+        match self.order {
+            ComparisonType::Default => Ok(()),
+            order => write!(f, " {}", order.text()),
+        }
+    }
+}
+
+/// Returns all typings of a clause for which its pattern can match a valid module.
+pub fn typings(clause: &Clause) -> Vec<Typing> {
+    let count = clause.variables.len();
+    // A variable without a name is a part of the pattern, whose type follows from the others.
+    let is_named = |v: usize| !clause.variables[v].is_empty();
+    let mut classes = Classes((0..count).collect());
+    classes.unify(&clause.pattern, &is_named);
+    if let Term::Operation(operation) = &clause.replacement {
+        classes.unify(operation, &is_named);
+    }
+    let roots: Vec<usize> = (0..count).filter(|&v| is_named(v) && classes.root(v) == v).collect();
+    let mut found = Vec::new();
+    let mut chosen = vec![0; roots.len()];
+    loop {
+        let types: Vec<ElementType> = (0..count)
+            .map(|v| {
+                let class = roots.iter().position(|&root| root == classes.root(v)).unwrap_or(0);
+                ElementType::ALL[chosen.get(class).copied().unwrap_or(0)]
+            })
+            .collect();
+        found.extend(valid(clause, &types));
+        // The next combination of types.
+        let Some(place) = chosen.iter().position(|&n| n + 1 < ElementType::ALL.len()) else { break };
+        chosen[..place].fill(0);
+        chosen[place] += 1;
+    }
+    found
+}
+
+/// Sets of variables that have the same element type, by union-find.
+struct Classes(Vec<usize>);
+
+impl Classes {
+    fn root(&self, v: usize) -> usize {
+        if self.0[v] == v { v } else { self.root(self.0[v]) }
+    }
+
+    /// Joins the variables that are operands of one operation and must have the same type.
+    fn unify(&mut self, operation: &Operation, is_named: &dyn Fn(usize) -> bool) {
+        let skip = usize::from(operation.opcode == Opcode::Select);
+        let mut first = None;
+        for (n, operand) in operation.operands.iter().enumerate() {
+            match operand {
+                Term::Operation(inner) => self.unify(inner, is_named),
+                Term::Variable(v) if n >= skip && is_named(*v) => {
+                    let root = self.root(*v);
+                    match first {
+                        Some(first) => self.0[root] = first,
+                        None => first = Some(root),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns the typings with these types of the variables, one for each order of comparisons.
+fn valid(clause: &Clause, types: &[ElementType]) -> Vec<Typing> {
+    let mut typing = Typing { variables: types.to_vec(), order: ComparisonType::Default, compared: None };
+    bind_parts(&mut typing, &clause.pattern);
+    typing.compared = compared(&typing, &clause.pattern);
+    let Some(result) = typing.type_of(&Term::Operation(clause.pattern.clone()), None) else {
+        return Vec::new();
+    };
+    if typing.type_of(&clause.replacement, Some(result)) != Some(result) {
+        return Vec::new();
+    }
+    let orders: &[ComparisonType] = match typing.compared {
+        None => &[ComparisonType::Default],
+        Some(ty) if ty.is_float() => &[ComparisonType::Default, ComparisonType::TotalOrder],
+        Some(_) => &[ComparisonType::Default],
+    };
+    let with = |&order: &ComparisonType| Typing { order, ..typing.clone() };
+    orders.iter().map(with).filter(|typing| typing.admits(&clause.condition) != Some(false)).collect()
+}
+
+/// Sets the types of the variables that are parts of the pattern.
+fn bind_parts(typing: &mut Typing, operation: &Operation) {
+    for operand in operation.operands.iter() {
+        if let Term::Operation(inner) = operand {
+            bind_parts(typing, inner);
+        }
+    }
+    if let (Some(v), Some(ty)) = (operation.bound, typing.type_of(&Term::Operation(operation.clone()), None))
+    {
+        typing.variables[v] = ty;
+    }
+}
+
+/// Returns the type that the comparisons of a pattern compare.
+fn compared(typing: &Typing, operation: &Operation) -> Option<ElementType> {
+    if operation.opcode == Opcode::Compare {
+        return operation.operands.iter().find_map(|operand| typing.type_of(operand, None));
+    }
+    operation.operands.iter().find_map(|operand| match operand {
+        Term::Operation(inner) => compared(typing, inner),
+        _ => None,
+    })
+}
+
+impl Typing {
+    /// Returns the element type of a term, or `None` if it is not valid. `wanted` is the type that the
+    /// context requires of a literal or of a conversion.
+    pub fn type_of(&self, term: &Term, wanted: Option<ElementType>) -> Option<ElementType> {
+        match term {
+            Term::Variable(v) => self.variables.get(*v).copied(),
+            Term::Literal(value) => {
+                let ty = if let Value::Pred(_) = value { ElementType::Pred } else { wanted? };
+                value_bytes(*value, ty).map(|_| ty)
+            }
+            Term::Operation(operation) => self.type_of_operation(operation, wanted),
+        }
+    }
+
+    fn type_of_operation(&self, operation: &Operation, wanted: Option<ElementType>) -> Option<ElementType> {
+        let table = operation.opcode.elementwise()?;
+        if operation.opcode == Opcode::Convert {
+            self.type_of(operation.operands.first()?, None)?;
+            return wanted;
+        }
+        let operand = self.operand_type(operation)?;
+        let all_valid = operation.operands.iter().enumerate().all(|(n, term)| {
+            let ty = if operation.opcode == Opcode::Select && n == 0 { ElementType::Pred } else { operand };
+            self.type_of(term, Some(ty)) == Some(ty)
+        });
+        let is_equality = matches!(operation.direction, None | Some(Direction::Eq | Direction::Ne));
+        if !all_valid || !table.types.contains(operand) || operand.is_complex() && !is_equality {
+            return None;
+        }
+        match table.result {
+            ResultType::Same => Some(operand),
+            ResultType::Real => Some(operand.real_type()),
+            ResultType::Pred => Some(ElementType::Pred),
+            ResultType::Complex => operand.complex_type(),
+            ResultType::Written => wanted,
+        }
+    }
+
+    /// Returns the type of the operands of an operation: of the first one that is neither a literal nor a
+    /// conversion. For a selection, this is the type of the values.
+    pub fn operand_type(&self, operation: &Operation) -> Option<ElementType> {
+        let skip = usize::from(operation.opcode == Opcode::Select);
+        operation.operands[skip..].iter().find_map(|operand| self.type_of(operand, None))
+    }
+
+    /// Returns whether the condition is true for the types, or `None` if that depends on values.
+    pub fn admits(&self, condition: &Condition) -> Option<bool> {
+        match condition {
+            Condition::All(list) => {
+                let all: Vec<_> = list.iter().map(|c| self.admits(c)).collect();
+                if all.contains(&Some(false)) {
+                    Some(false)
+                } else {
+                    all.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
+                }
+            }
+            Condition::Any(list) => {
+                let all: Vec<_> = list.iter().map(|c| self.admits(c)).collect();
+                if all.contains(&Some(true)) {
+                    Some(true)
+                } else {
+                    all.into_iter().collect::<Option<Vec<_>>>().map(|_| false)
+                }
+            }
+            Condition::Not(inner) => self.admits(inner.first()?).map(|known| !known),
+            Condition::Type(class, v) => Some(class_contains(*class, self.variables[*v])),
+            Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
+            // Any value may be known or not.
+            Condition::Constant(_) => None,
+            Condition::Below(a, b, or_equal) => self.below(*a, *b, *or_equal),
+            Condition::Ordered => Some(is_ordered(self.compared?, self.order)),
+            Condition::ByInteger => Some(is_by_integer(self.compared?, self.order)),
+            Condition::ByValue => Some(is_by_value(self.compared?, self.order)),
+        }
+    }
+
+    fn below(&self, a: Amount, b: Amount, or_equal: bool) -> Option<bool> {
+        for amount in [a, b] {
+            if let Amount::Constant(v) = amount {
+                let ty = self.variables[v];
+                // Rules only examine numbers of types that passes compute in.
+                let has_number = ty.is_integer() || ty.is_pred() || is_plain_float(ty);
+                return if has_number { None } else { Some(false) };
+            }
+        }
+        let number = |amount| match amount {
+            Amount::Integer(n) => n,
+            Amount::Width(v) => i64::from(self.variables[v].bit_width()),
+            Amount::Constant(_) => 0,
+        };
+        Some(if or_equal { number(a) <= number(b) } else { number(a) < number(b) })
+    }
+}
+
+/// Returns whether passes compute with numbers of this floating-point type.
+pub fn is_plain_float(ty: ElementType) -> bool {
+    matches!(ty, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64)
+}

@@ -1,0 +1,231 @@
+//! The language of rewrite rules. `docs/adding-a-rule.md` describes it, and `grammar/rules.pest` is its grammar.
+//!
+//! The build script of `hlo-passes` [parses](parse) the rules and translates them to [tables](rust_tables), so
+//! that a program that uses rules parses nothing. This crate therefore knows opcodes only by name: it does not
+//! depend on `hlo-ir`, which would be built a second time for the build script.
+
+mod parse;
+mod rust;
+
+use std::borrow::Cow;
+
+pub use parse::parse;
+pub use rust::rust_tables;
+
+/// A list in a table of the program, or of a parsed text.
+pub type List<T> = Cow<'static, [T]>;
+
+/// A text in a table of the program, or of a parsed text.
+pub type Text = Cow<'static, str>;
+
+/// A rewrite rule: a name, and clauses that are tried in their order. `O` is the type of an opcode: a name, or
+/// the opcode of `hlo-ir`.
+#[derive(Clone, Debug)]
+pub struct Rule<O: Clone + 'static> {
+    /// The name in statistics and in the documentation.
+    pub name: Text,
+    /// The text of each clause in one line, with `→` for `=>`. Choices are not resolved.
+    pub lines: List<Text>,
+    /// All lines in one line.
+    pub summary: Text,
+    /// The clauses. A clause of the text that has choices becomes several clauses.
+    pub clauses: List<Clause<O>>,
+}
+
+/// A pattern and the value that replaces what it matches.
+#[derive(Clone, Debug)]
+pub struct Clause<O: Clone + 'static> {
+    /// The line in the text, counted from 1.
+    pub line: usize,
+    /// The text, without choices: `maximum(x, x) → x`.
+    pub text: Text,
+    /// The pattern.
+    pub pattern: Operation<O>,
+    /// The value that replaces the instruction that the pattern matches.
+    pub replacement: Term<O>,
+    /// The condition for the replacement.
+    pub condition: Condition,
+    /// The names of the variables. A [`Term::Variable`] is an index of this list. A variable without a name is
+    /// a part of the pattern that the replacement uses again.
+    pub variables: List<Text>,
+}
+
+/// A value in a pattern or in a replacement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term<O: Clone + 'static> {
+    /// Any value in a pattern, and that value in the replacement. A variable that occurs twice in a pattern
+    /// matches equal values.
+    Variable(usize),
+    /// A constant whose elements are all equal.
+    Literal(Value),
+    /// An operation.
+    Operation(Operation<O>),
+}
+
+/// An elementwise operation in a pattern or in a replacement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation<O: Clone + 'static> {
+    /// The opcode.
+    pub opcode: O,
+    /// The operands.
+    pub operands: List<Term<O>>,
+    /// The direction of a comparison. All comparisons of a clause have the same type of order.
+    pub direction: Option<Direction>,
+    /// Whether the operation only matches if nothing else uses its result.
+    pub once: bool,
+    /// The variable that the matched instruction is bound to, if the replacement uses it.
+    pub bound: Option<usize>,
+}
+
+/// The direction of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of HLO text")]
+pub enum Direction {
+    Eq,
+    Ne,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+}
+
+/// The element of a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// An integer, or a floating-point number of that value. 0 is +0.
+    Integer(i64),
+    /// A floating-point number, with its sign if it is 0.
+    Float(f64),
+    /// The element of type `pred`.
+    Pred(bool),
+    /// The lowest value of the type: -∞ for floating-point numbers.
+    Lowest,
+    /// The highest value of the type: ∞ for floating-point numbers.
+    Highest,
+    /// The integer with all bits set, or true.
+    Ones,
+}
+
+/// A condition of a clause.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// All of these conditions.
+    All(List<Condition>),
+    /// At least one of these conditions.
+    Any(List<Condition>),
+    /// Not the only condition in this list.
+    Not(List<Condition>),
+    /// The variable has an element type of this class.
+    Type(TypeClass, usize),
+    /// The variables have the same element type.
+    SameType(usize, usize),
+    /// All elements of the variable are known: a constant, or a broadcast of a constant scalar.
+    Constant(usize),
+    /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and
+    /// NaN is neither below nor above any number.
+    Below(Amount, Amount, bool),
+    /// The comparisons of the pattern compare integers, predicates, or floating-point numbers in their total
+    /// order: exactly one of `<`, `=` and `>` is true for two values.
+    Ordered,
+    /// The comparisons of the pattern compare the values of integers or predicates.
+    ByInteger,
+    /// The comparisons of the pattern compare integers, predicates, or floating-point numbers by value.
+    ByValue,
+}
+
+/// A number in a condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// This integer.
+    Integer(i64),
+    /// The value that all elements of the variable have.
+    Constant(usize),
+    /// The width of the variable's element type in bits.
+    Width(usize),
+}
+
+/// A class of element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeClass {
+    /// Signed and unsigned integers.
+    Integer,
+    /// Signed integers.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// Floating-point numbers.
+    Float,
+    /// Complex numbers.
+    Complex,
+    /// Predicates.
+    Pred,
+    /// All types except `f8e8m0fnu`, whose numbers have no sign.
+    Negatable,
+}
+
+impl TypeClass {
+    /// The classes with their names in rules.
+    pub const ALL: &[(&str, TypeClass)] = &[
+        ("integer", TypeClass::Integer),
+        ("signed", TypeClass::Signed),
+        ("unsigned", TypeClass::Unsigned),
+        ("float", TypeClass::Float),
+        ("complex", TypeClass::Complex),
+        ("pred", TypeClass::Pred),
+        ("negatable", TypeClass::Negatable),
+    ];
+}
+
+impl<O: Clone + 'static> Operation<O> {
+    /// Returns the operation with other opcodes.
+    ///
+    /// # Errors
+    /// The first error of `opcode`.
+    pub fn try_map<P: Clone + 'static, E>(
+        &self,
+        opcode: &impl Fn(&Operation<O>) -> Result<P, E>,
+    ) -> Result<Operation<P>, E> {
+        let operands = self.operands.iter().map(|operand| operand.try_map(opcode));
+        Ok(Operation {
+            opcode: opcode(self)?,
+            operands: operands.collect::<Result<Vec<_>, E>>()?.into(),
+            direction: self.direction,
+            once: self.once,
+            bound: self.bound,
+        })
+    }
+}
+
+impl<O: Clone + 'static> Term<O> {
+    /// Returns the term with other opcodes.
+    ///
+    /// # Errors
+    /// The first error of `opcode`.
+    pub fn try_map<P: Clone + 'static, E>(
+        &self,
+        opcode: &impl Fn(&Operation<O>) -> Result<P, E>,
+    ) -> Result<Term<P>, E> {
+        Ok(match self {
+            Term::Variable(v) => Term::Variable(*v),
+            Term::Literal(value) => Term::Literal(*value),
+            Term::Operation(operation) => Term::Operation(operation.try_map(opcode)?),
+        })
+    }
+}
+
+/// An error in a text of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The expected and the found text, in words.
+    pub message: String,
+}
+
+impl std::fmt::Display for RuleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for RuleError {}

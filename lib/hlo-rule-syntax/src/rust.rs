@@ -1,0 +1,95 @@
+//! Translates rules to tables in Rust.
+
+use super::{Amount, Clause, Condition, Operation, Rule, Term, Text, Value};
+
+/// Returns the Rust expression of a table of rules: a slice of `Rule<Opcode>`. The names of the types and
+/// `Opcode` must be in scope.
+pub fn rust_tables(rules: &[Rule<Text>]) -> String {
+    list(rules, rule, "&[", "]")
+}
+
+/// Returns the expressions of the elements between two texts.
+fn list<T>(elements: &[T], one: impl Fn(&T) -> String, open: &str, close: &str) -> String {
+    let elements: Vec<String> = elements.iter().map(one).collect();
+    format!("{open}{}{close}", elements.join(", "))
+}
+
+/// Returns the expression of a borrowed list.
+fn borrowed<T>(elements: &[T], one: impl Fn(&T) -> String) -> String {
+    list(elements, one, "Cow::Borrowed(&[", "])")
+}
+
+fn text(text: &Text) -> String {
+    format!("Cow::Borrowed({text:?})")
+}
+
+fn rule(rule: &Rule<Text>) -> String {
+    format!(
+        "Rule {{ name: {}, lines: {}, summary: {}, clauses: {} }}\n",
+        text(&rule.name),
+        borrowed(&rule.lines, text),
+        text(&rule.summary),
+        borrowed(&rule.clauses, clause)
+    )
+}
+
+fn clause(clause: &Clause<Text>) -> String {
+    format!(
+        "Clause {{ line: {}, text: {}, pattern: {}, replacement: {}, condition: {}, variables: {} }}\n",
+        clause.line,
+        text(&clause.text),
+        operation(&clause.pattern),
+        term(&clause.replacement),
+        condition(&clause.condition),
+        borrowed(&clause.variables, text)
+    )
+}
+
+fn term(of: &Term<Text>) -> String {
+    match of {
+        Term::Variable(v) => format!("Term::Variable({v})"),
+        Term::Literal(of) => format!("Term::Literal({})", value(*of)),
+        Term::Operation(of) => format!("Term::Operation({})", operation(of)),
+    }
+}
+
+fn operation(operation: &Operation<Text>) -> String {
+    // `shift-left` is the variant `ShiftLeft`.
+    let mut opcode = String::new();
+    for word in operation.opcode.split('-') {
+        let mut letters = word.chars();
+        opcode.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        opcode.push_str(letters.as_str());
+    }
+    let direction = match operation.direction {
+        Some(direction) => format!("Some(Direction::{direction:?})"),
+        None => "None".to_string(),
+    };
+    format!(
+        "Operation {{ opcode: Opcode::{opcode}, operands: {}, direction: {direction}, once: {}, bound: {:?} }}",
+        borrowed(&operation.operands, term),
+        operation.once,
+        operation.bound
+    )
+}
+
+fn value(value: Value) -> String {
+    format!("Value::{value:?}")
+}
+
+fn amount(amount: Amount) -> String {
+    format!("Amount::{amount:?}")
+}
+
+fn condition(of: &Condition) -> String {
+    match of {
+        Condition::All(list) => format!("Condition::All({})", borrowed(list, condition)),
+        Condition::Any(list) => format!("Condition::Any({})", borrowed(list, condition)),
+        Condition::Not(inner) => format!("Condition::Not({})", borrowed(inner, condition)),
+        Condition::Type(class, v) => format!("Condition::Type(TypeClass::{class:?}, {v})"),
+        Condition::Below(a, b, or_equal) => {
+            format!("Condition::Below({}, {}, {or_equal})", amount(*a), amount(*b))
+        }
+        other => format!("Condition::{other:?}"),
+    }
+}
