@@ -4,7 +4,7 @@ use crate::pass_info::{OptionInfo, OptionValue, PassInfo, Preservation, Schedule
 use crate::pipeline::{FIX_OPTIONS, Pipeline};
 use crate::pipelines::PIPELINES;
 use crate::registry::groups;
-use crate::rewriting::Proof;
+use crate::rewriting::{Proof, RuleSet};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
@@ -61,14 +61,14 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
         return;
     }
     let _ = write!(out, "\n{}", example(p, parse));
-    if !p.rules.is_empty() {
+    if p.rules.is_some() {
         out.push_str(
             "\nRules, in the language of [adding-a-rule.md](adding-a-rule.md). A rule that is *proved* keeps every bit \
              for all values of all element types; a rule that is *tested* was compared with random values of some \
              types:\n\n| rule | clauses | |\n|---|---|---|\n",
         );
     }
-    for rule in p.rules.iter().flat_map(|table| table.iter()) {
+    for rule in p.rules.into_iter().flat_map(RuleSet::iter) {
         let clauses: Vec<String> =
             rule.lines.iter().map(|l| format!("`{}`", l.replace('|', "\\|"))).collect();
         let proof = match Proof::of(rule) {

@@ -1,7 +1,7 @@
 //! The description of a pass in the registry, and its options.
 
 use crate::pass::Pass;
-use crate::rewriting::Rule;
+use crate::rewriting::RuleSet;
 use crate::support::rewrite::{Pattern, rule_pass};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
@@ -44,8 +44,8 @@ pub struct PassInfo {
     pub only_checks: bool,
     /// The text of a small module that the pass changes. `docs/passes.md` shows it before and after the pass.
     pub example: &'static str,
-    /// The tables of the pass's rewrite rules, if it has rules.
-    pub rules: &'static [&'static [Rule]],
+    /// The rewrite rules of the pass, if it has rules.
+    pub rules: Option<&'static RuleSet>,
     /// The tables of the pass's patterns, if it consists of patterns.
     pub patterns: &'static [&'static [Pattern]],
     /// Creates the pass with the given options. The default applies the rules and the patterns.
@@ -69,7 +69,7 @@ impl PassInfo {
         lacks: |_| None,
         only_checks: false,
         example: "",
-        rules: &[],
+        rules: None,
         patterns: &[],
         build: |info, _| rule_pass(info.rules, info.patterns),
     };
@@ -86,7 +86,7 @@ impl PassInfo {
     /// Returns the names and one-line descriptions of the pass's rules and patterns.
     /// [`Rewrites::counts`](crate::Rewrites::counts) uses the same names.
     pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let rules = self.rules.iter().flat_map(|table| table.iter());
+        let rules = self.rules.into_iter().flat_map(RuleSet::iter);
         let rules = rules.map(|rule| (&*rule.name, &*rule.summary));
         rules.chain(self.patterns.iter().flat_map(|table| table.iter()).map(|p| (p.name, p.summary)))
     }

@@ -10,10 +10,11 @@ use crate::support::constants::{
 };
 use crate::support::integer_range::type_range;
 use crate::support::rewrite::Cx;
-use hlo_ir::attr::{CompareAttrs, ComparisonType};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::build::Build;
+use hlo_ir::opcode::ResultType;
 use hlo_ir::ops::infer_shape;
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
 use smallvec::SmallVec;
 
 /// The instructions that the parts of a pattern matched.
@@ -28,61 +29,190 @@ struct Matched {
     compared: Option<ElementType>,
 }
 
-/// Applies a clause to an instruction with the opcode of its pattern. Returns the value that replaces it, or
-/// `None` if the pattern does not match.
-pub(crate) fn apply(clause: &Clause, cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    if !may_match(cx, &clause.pattern, id) {
-        return None;
-    }
-    let exchanges = commutative(&clause.pattern);
-    // Each bit of `order` exchanges the operands of a commutative operation.
-    for order in 0..1u32 << exchanges.min(MAX_EXCHANGES) {
-        let mut matched = Matched { left: order, ..Matched::default() };
-        matched.variables.resize(clause.variables.len(), None);
-        if matched.operation(cx, &clause.pattern, id) && matched.check(cx, &clause.condition) == Some(true) {
-            return matched.replacement(cx, &clause.replacement, id);
-        }
-    }
-    None
+/// A clause, prepared for many attempts.
+pub(crate) struct Matcher<'r> {
+    clause: &'r Clause,
+    /// The opcodes of operands with which the pattern may match. Most attempts end here.
+    operands: SmallVec<[Opcodes; 3]>,
+    /// The first two operands of the pattern are the same variable.
+    is_same: bool,
+    direction: Option<ComparisonDirection>,
+    /// An operand, and the element types that the condition allows for it, one bit each.
+    types: (usize, u64),
+    /// The orders of operands to try. Each bit exchanges the operands of a commutative operation.
+    orders: SmallVec<[u32; 4]>,
 }
+
+/// A set of opcodes, one bit each.
+type Opcodes = [u64; Opcode::ALL.len().div_ceil(64)];
 
 /// Maximum number of commutative operations whose operands a pattern may match in both orders.
-const MAX_EXCHANGES: u32 = 6;
+const MAX_EXCHANGES: usize = 6;
 
-/// Returns the number of commutative operations in a pattern.
-fn commutative(pattern: &Operation) -> u32 {
-    let inner = pattern.operands.iter().map(|operand| match operand {
-        Term::Operation(inner) => commutative(inner),
-        _ => 0,
-    });
-    u32::from(pattern.opcode.is_commutative()) + inner.sum::<u32>()
+impl<'r> Matcher<'r> {
+    pub(crate) fn new(clause: &'r Clause) -> Self {
+        let pattern = &clause.pattern;
+        let operands = pattern.operands.iter().map(|term| match term {
+            Term::Operation(inner) => opcodes(&[inner.opcode]),
+            Term::Literal(_) => opcodes(MAY_BE_CONSTANT),
+            Term::Variable(_) => [u64::MAX; _],
+        });
+        let mut exchanges = Vec::new();
+        commutative(pattern, clause, &mut exchanges);
+        let orders = 0..1u32 << exchanges.len().min(MAX_EXCHANGES);
+        // An exchange of two variables that occur nowhere else makes no difference.
+        let different =
+            |order: &u32| exchanges.iter().enumerate().all(|(n, matters)| *matters || order >> n & 1 == 0);
+        Self {
+            clause,
+            operands: operands.collect(),
+            is_same: matches!(&pattern.operands[..], [Term::Variable(x), Term::Variable(y)] if x == y),
+            direction: pattern.direction.map(comparison_direction),
+            types: operand_types(clause),
+            orders: orders.filter(different).collect(),
+        }
+    }
+
+    /// Returns the opcode of the pattern.
+    pub(crate) fn opcode(&self) -> Opcode {
+        self.clause.pattern.opcode
+    }
+
+    /// Returns whether the clause may match an instruction with the opcode of its pattern, whose operands have
+    /// these opcodes.
+    pub(crate) fn admits(&self, module: &Module, id: InstrId, found: &[Opcode]) -> bool {
+        let instr = &module[id];
+        let (operand, types) = self.types;
+        if let Some(&operand) = instr.operands.get(operand)
+            && let Some(array) = module[operand].shape.as_array()
+            && types >> (array.element_type as u64) & 1 == 0
+        {
+            return false;
+        }
+        if let (Some(direction), Op::Compare(attrs)) = (self.direction, &instr.op)
+            && direction != attrs.direction
+        {
+            return false;
+        }
+        let has =
+            |set: &Opcodes, &opcode: &Opcode| set[opcode as usize / 64] >> (opcode as usize % 64) & 1 == 1;
+        match (&self.operands[..], found) {
+            ([_, _], [a, b]) if self.is_same => {
+                // Two constants may be equal.
+                instr.operands[0] == instr.operands[1]
+                    || MAY_BE_CONSTANT.contains(a) && MAY_BE_CONSTANT.contains(b)
+            }
+            ([x, y], [a, b]) => {
+                has(x, a) && has(y, b) || instr.opcode().is_commutative() && has(x, b) && has(y, a)
+            }
+            (sets, found) => sets.len() == found.len() && sets.iter().zip(found).all(|(set, o)| has(set, o)),
+        }
+    }
+
+    /// Applies the clause to an instruction with the opcode of its pattern. Returns the value that replaces
+    /// it, or `None` if the pattern does not match.
+    pub(crate) fn apply(&self, cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+        let clause = self.clause;
+        for &order in &self.orders {
+            let mut matched = Matched { left: order, ..Matched::default() };
+            matched.variables.resize(clause.variables.len(), None);
+            if matched.operation(cx, &clause.pattern, id)
+                && matched.check(cx, &clause.condition) == Some(true)
+            {
+                return matched.replacement(cx, &clause.replacement, id);
+            }
+        }
+        None
+    }
 }
 
-/// Returns whether the opcodes of the operands allow a match. Most attempts end here.
-fn may_match(cx: &Cx<'_>, pattern: &Operation, id: InstrId) -> bool {
-    let operands = cx.module[id].operands.as_slice();
-    let fits = |term: &Term, operand: InstrId| match term {
-        Term::Operation(inner) => cx.opcode(operand) == inner.opcode,
-        Term::Literal(_) => may_be_constant(cx, operand),
-        Term::Variable(_) => true,
-    };
-    match (&*pattern.operands, operands) {
-        ([x, y], &[a, b]) => {
-            fits(x, a) && fits(y, b) || pattern.opcode.is_commutative() && fits(x, b) && fits(y, a)
-        }
-        (terms, operands) => {
-            terms.len() == operands.len() && terms.iter().zip(operands).all(|(t, &o)| fits(t, o))
+/// Returns an operand whose type is that of a variable, and the element types that the condition allows for it.
+fn operand_types(clause: &Clause) -> (usize, u64) {
+    const ALL: u64 = u64::MAX;
+    let operand = clause.pattern.operands.iter().enumerate().find_map(|(n, o)| Some((n, variable_of(o)?)));
+    let Some((operand, variable)) = operand else { return (0, ALL) };
+    let allowed = |&&ty: &&ElementType| may_hold(&clause.condition, variable, ty) != Some(false);
+    (operand, ElementType::ALL.iter().filter(allowed).map(|&ty| 1 << (ty as u64)).sum())
+}
+
+/// Returns a variable that has the element type of a term.
+fn variable_of(term: &Term) -> Option<usize> {
+    match term {
+        Term::Variable(v) => Some(*v),
+        Term::Literal(_) => None,
+        Term::Operation(operation) => {
+            let same = operation.opcode.elementwise()?.result == ResultType::Same;
+            let values = if operation.opcode == Opcode::Select { 1 } else { 0 };
+            if same { operation.operands[values..].iter().find_map(variable_of) } else { None }
         }
     }
 }
 
-/// Returns whether the opcode is one through which constants are found.
-fn may_be_constant(cx: &Cx<'_>, id: InstrId) -> bool {
-    matches!(
-        cx.opcode(id),
-        Opcode::Constant | Opcode::Broadcast | Opcode::Reshape | Opcode::Transpose | Opcode::Copy
-    )
+/// Returns whether a condition is true if the variable has this element type, or `None` if that is not known.
+fn may_hold(condition: &Condition, variable: usize, ty: ElementType) -> Option<bool> {
+    let all = |list: &[Condition], end: bool| {
+        let known: SmallVec<[Option<bool>; 4]> = list.iter().map(|c| may_hold(c, variable, ty)).collect();
+        if known.contains(&Some(end)) { Some(end) } else { known.iter().all(Option::is_some).then_some(!end) }
+    };
+    match condition {
+        Condition::All(list) => all(list, false),
+        Condition::Any(list) => all(list, true),
+        Condition::Not(inner) => may_hold(inner.first()?, variable, ty).map(|known| !known),
+        Condition::Type(class, v) if *v == variable => Some(class_contains(*class, ty)),
+        _ => None,
+    }
 }
+
+/// Lists for each commutative operation of a pattern whether exchanging its operands matters, in the order in
+/// which [`Matched::operation`] visits them.
+fn commutative(pattern: &Operation, clause: &Clause, found: &mut Vec<bool>) {
+    if pattern.opcode.is_commutative() {
+        let is_free = |term: &Term| match term {
+            Term::Variable(v) => occurrences(&clause.pattern, *v) == 1 && !examines(&clause.condition, *v),
+            _ => false,
+        };
+        found.push(!pattern.operands.iter().all(is_free));
+    }
+    for operand in pattern.operands.iter() {
+        if let Term::Operation(inner) = operand {
+            commutative(inner, clause, found);
+        }
+    }
+}
+
+/// Returns how often a pattern contains a variable.
+fn occurrences(pattern: &Operation, variable: usize) -> usize {
+    let of = |term: &Term| match term {
+        Term::Variable(v) => usize::from(*v == variable),
+        Term::Operation(inner) => occurrences(inner, variable),
+        Term::Literal(_) => 0,
+    };
+    pattern.operands.iter().map(of).sum()
+}
+
+/// Returns whether a condition examines the value of a variable, and not only its type.
+fn examines(condition: &Condition, variable: usize) -> bool {
+    match condition {
+        Condition::All(list) | Condition::Any(list) | Condition::Not(list) => {
+            list.iter().any(|condition| examines(condition, variable))
+        }
+        Condition::Constant(v) => *v == variable,
+        Condition::Below(a, b, _) => [a, b].contains(&&Amount::Constant(variable)),
+        _ => false,
+    }
+}
+
+fn opcodes(list: &[Opcode]) -> Opcodes {
+    let mut set = Opcodes::default();
+    for &opcode in list {
+        set[opcode as usize / 64] |= 1 << (opcode as usize % 64);
+    }
+    set
+}
+
+/// The opcodes through which constants are found.
+const MAY_BE_CONSTANT: &[Opcode] =
+    &[Opcode::Constant, Opcode::Broadcast, Opcode::Reshape, Opcode::Transpose, Opcode::Copy];
 
 impl Matched {
     /// Matches an operation, whose opcode is already known to be that of the instruction.
@@ -266,7 +396,7 @@ fn same_constant(cx: &Cx<'_>, a: InstrId, b: InstrId) -> bool {
 
 /// Returns whether all elements of `id` are this value.
 fn is_literal(cx: &Cx<'_>, value: Value, id: InstrId) -> bool {
-    may_be_constant(cx, id)
+    MAY_BE_CONSTANT.contains(&cx.opcode(id))
         && match value {
             Value::Integer(n) => is_splat_integer(cx.module, id, n),
             Value::Float(x) => is_splat_float(cx.module, id, x),

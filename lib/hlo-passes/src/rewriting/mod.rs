@@ -13,8 +13,9 @@ mod apply;
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, Opcode};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-pub(crate) use apply::apply;
+pub(crate) use apply::Matcher;
 pub use apply::value_bytes;
 pub use hlo_rule_syntax::{Amount, Condition, Direction, RuleError, TypeClass, Value};
 
@@ -36,8 +37,32 @@ mod tables {
 
 pub use tables::{ARITHMETIC, BITS, COMPARE, CONVERT, SELECT};
 
-/// All tables of rules.
-pub static ALL: &[&[Rule]] = &[ARITHMETIC, BITS, COMPARE, SELECT, CONVERT];
+/// The rules of a pass, in the order in which they are tried.
+pub struct RuleSet {
+    tables: &'static [&'static [Rule]],
+    matchers: OnceLock<Vec<(&'static str, Matcher<'static>)>>,
+}
+
+impl RuleSet {
+    /// Returns the rules of some tables.
+    pub const fn new(tables: &'static [&'static [Rule]]) -> Self {
+        Self { tables, matchers: OnceLock::new() }
+    }
+
+    /// Returns the rules.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Rule> + use<> {
+        self.tables.iter().flat_map(|table| table.iter())
+    }
+
+    /// Returns the prepared clauses with the names of their rules. They are prepared once in a process.
+    pub(crate) fn matchers(&'static self) -> &'static [(&'static str, Matcher<'static>)] {
+        let clauses = |rule: &'static Rule| rule.clauses.iter().map(|c| (&*rule.name, Matcher::new(c)));
+        self.matchers.get_or_init(|| self.iter().flat_map(clauses).collect())
+    }
+}
+
+/// The rules of `algsimp`.
+pub static ALGSIMP: RuleSet = RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, CONVERT]);
 
 /// Parses a text of rules.
 ///

@@ -12,11 +12,12 @@ use super::effects::{Effects, control_dependent};
 use super::{constants, effects};
 use crate::pass::Pass;
 use crate::rewrites::Rewrites;
-use crate::rewriting::{self, Clause, Rule};
+use crate::rewriting::{Matcher, RuleSet};
 use hlo_ir::attr::{HloString, ResultAccuracy, SliceDim};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
+use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -258,15 +259,15 @@ const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
 
 /// Returns a pass that applies the patterns of some tables.
 pub fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
-    rule_pass(&[], tables)
+    rule_pass(None, tables)
 }
 
-/// Returns a pass that applies the rules and the patterns of some tables. For each instruction,
-/// the rules are tried first.
-pub fn rule_pass(rules: &'static [&'static [Rule]], tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
+/// Returns a pass that applies rules and the patterns of some tables. For each instruction, the rules are tried
+/// first.
+pub fn rule_pass(rules: Option<&'static RuleSet>, tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
     Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
         let mut attempts = Attempts::default();
-        rules.iter().flat_map(|table| table.iter()).for_each(|rule| attempts.add_rule(rule));
+        rules.into_iter().for_each(|rules| attempts.add_rules(rules));
         tables.iter().flat_map(|table| table.iter()).for_each(|pattern| attempts.add_pattern(pattern));
         Ok(apply(module, &attempts, rewrites, |_| true))
     })
@@ -277,7 +278,7 @@ pub fn rule_pass(rules: &'static [&'static [Rule]], tables: &'static [&'static [
 enum Attempt<'p> {
     Pattern(&'p Pattern),
     /// A clause of the rule with this name.
-    Clause(&'static str, &'p Clause),
+    Clause(&'static str, &'p Matcher<'p>),
 }
 
 /// The attempts for each opcode, in their order.
@@ -299,9 +300,9 @@ impl<'p> Attempts<'p> {
 }
 
 impl Attempts<'static> {
-    fn add_rule(&mut self, rule: &'static Rule) {
-        for clause in rule.clauses.iter() {
-            self.0[clause.pattern.opcode as usize].push(Attempt::Clause(&rule.name, clause));
+    fn add_rules(&mut self, rules: &'static RuleSet) {
+        for (name, matcher) in rules.matchers() {
+            self.0[matcher.opcode() as usize].push(Attempt::Clause(name, matcher));
         }
     }
 }
@@ -347,7 +348,8 @@ fn apply(
             break;
         }
         let tried = &attempts.0[driver.cx.opcode(id) as usize];
-        if let Some(name) = tried.iter().find_map(|&attempt| driver.attempt(attempt, id)) {
+        let operands = driver.operand_opcodes(id);
+        if let Some(name) = tried.iter().find_map(|&attempt| driver.attempt(attempt, &operands, id)) {
             rewrites.made(name, &driver.cx.module[id].name);
             changed = true;
             budget -= 1;
@@ -429,13 +431,21 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Makes one attempt on one instruction. Returns the name of the rewrite if it succeeds.
-    fn attempt(&mut self, attempt: Attempt<'_>, id: InstrId) -> Option<&'static str> {
+    /// Returns the opcodes of the operands of an elementwise operation.
+    fn operand_opcodes(&self, id: InstrId) -> SmallVec<[Opcode; 3]> {
+        let operands = &self.cx.module[id].operands;
+        operands.iter().take(3).map(|&operand| self.cx.opcode(operand)).collect()
+    }
+
+    /// Makes one attempt on one instruction, whose operands have these opcodes. Returns the name of the
+    /// rewrite if it succeeds.
+    fn attempt(&mut self, attempt: Attempt<'_>, operands: &[Opcode], id: InstrId) -> Option<&'static str> {
         self.cx.at = id;
         self.cx.added.clear();
         let (name, result) = match attempt {
             Attempt::Pattern(pattern) => (pattern.name, (pattern.apply)(&mut self.cx, id)),
-            Attempt::Clause(rule, clause) => (rule, rewriting::apply(clause, &mut self.cx, id)),
+            Attempt::Clause(_, clause) if !clause.admits(self.cx.module, id, operands) => return None,
+            Attempt::Clause(rule, clause) => (rule, clause.apply(&mut self.cx, id)),
         };
         if result.is_none() && self.cx.added.is_empty() {
             return None;

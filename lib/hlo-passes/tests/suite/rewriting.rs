@@ -1,6 +1,6 @@
 //! The language of rewrite rules.
 
-use hlo_passes::rewriting::{ALL, parse};
+use hlo_passes::rewriting::{ALGSIMP, parse};
 
 #[test]
 fn the_files_have_no_errors() {
@@ -18,8 +18,7 @@ fn the_files_have_no_errors() {
             assert!(names.insert(rule.name.to_string()), "{} is in two files", rule.name);
         }
     }
-    let tables: usize = ALL.iter().map(|table| table.len()).sum();
-    assert_eq!(names.len(), tables, "the build script reads every file");
+    assert_eq!(names.len(), ALGSIMP.iter().count(), "the build script reads every file");
 }
 
 #[test]

@@ -54,7 +54,7 @@ ENTRY e {
   ROOT twice = s32[4] reverse(sum), dimensions={}
 }
 ",
-    rules: rewriting::ALL,
+    rules: Some(&rewriting::ALGSIMP),
     patterns: TABLES,
     ..PassInfo::PLAIN
 };
