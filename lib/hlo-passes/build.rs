@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 /// The files of rules, in the order in which they are tried, and the names of their tables.
-const FILES: [&str; 5] = ["arithmetic", "bits", "compare", "select", "convert"];
+const FILES: [&str; 6] = ["arithmetic", "bits", "compare", "select", "ranges", "convert"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=rules");

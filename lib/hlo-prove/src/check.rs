@@ -1,11 +1,14 @@
 //! Compares both sides of a clause on the interpreter.
 
 use crate::types::Typing;
-use hlo_eval::{Options, evaluate};
+use hlo_eval::Options;
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::print::print_literal;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Opcode, Shape};
-use hlo_passes::rewriting::{Amount, Clause, Condition, Operation, Term, comparison_direction, value_bytes};
+use hlo_passes::rewriting::{
+    Clause, Condition, Expression, Number, Operation, Term, comparison_direction, evaluate, is_below,
+    number_bytes, value_bytes,
+};
 use std::fmt::Write;
 
 /// The bits of the elements of each variable. All variables have the same number of elements.
@@ -48,11 +51,17 @@ pub fn find_difference(
 ) -> Result<Option<Counterexample>, String> {
     let variables: Vec<usize> = named(clause).collect();
     let mut kept = values.clone();
-    if typing.admits(&clause.condition) != Some(true) {
+    let result = typing.type_of(&Term::Operation(clause.pattern.clone()), None);
+    let result = result.ok_or("the pattern has no element type")?;
+    if typing.admits(&clause.condition) != Some(true) || has_computed(&clause.replacement) {
         let size = values.first().map_or(0, Vec::len);
-        let row = |n: usize| values.iter().map(|column| column[n]).collect::<Vec<u128>>();
-        let valid: Vec<usize> =
-            (0..size).filter(|&n| satisfies(typing, &variables, &clause.condition, &row(n))).collect();
+        let valid: Vec<usize> = (0..size)
+            .filter(|&n| {
+                let row: Vec<u128> = values.iter().map(|column| column[n]).collect();
+                let row = Row { typing, variables: &variables, bits: &row };
+                row.satisfies(&clause.condition) && row.represents(&clause.replacement, result)
+            })
+            .collect();
         kept = values.iter().map(|column| valid.iter().map(|&n| column[n]).collect()).collect();
     }
     if kept.first().is_none_or(Vec::is_empty) {
@@ -97,10 +106,17 @@ pub fn both_sides(
     for (n, &v) in variables.iter().enumerate() {
         inputs.push(array(typing.variables[v], &values[n])?);
     }
-    for (value, ty) in &program.literals {
-        inputs.push(array(*ty, &vec![*value; size])?);
+    for (constant, ty) in &program.constants {
+        let column: Option<Vec<u128>> = (0..size)
+            .map(|n| {
+                let bits: Vec<u128> = values.iter().map(|column| column[n]).collect();
+                Row { typing, variables: &variables, bits: &bits }.constant(constant, *ty)
+            })
+            .collect();
+        let column = column.ok_or_else(|| format!("{} has no such number", ty.name()))?;
+        inputs.push(array(*ty, &column)?);
     }
-    let results = evaluate(&module, &inputs, &Options::default()).map_err(|e| e.message)?;
+    let results = hlo_eval::evaluate(&module, &inputs, &Options::default()).map_err(|e| e.message)?;
     let [a, b] = results.tuple_elements() else { return Err("the program has no two results".to_string()) };
     let bits = |literal: &Literal| literal.bytes().chunks_exact(ty.byte_size()).map(number).collect();
     Ok((ty, [bits(a), bits(b)]))
@@ -113,8 +129,8 @@ struct Program<'t> {
     text: String,
     next: usize,
     parameters: usize,
-    /// The literals, which are parameters after the variables.
-    literals: Vec<(u128, ElementType)>,
+    /// The constants, which are parameters after the variables.
+    constants: Vec<(Term, ElementType)>,
 }
 
 impl<'t> Program<'t> {
@@ -124,7 +140,7 @@ impl<'t> Program<'t> {
             let ty = typing.variables[v].name();
             let _ = writeln!(text, "  v{v} = {ty}[{size}] parameter({n})");
         }
-        Self { typing, size, text, next: 0, parameters: variables.len(), literals: Vec::new() }
+        Self { typing, size, text, next: 0, parameters: variables.len(), constants: Vec::new() }
     }
 
     /// Adds an instruction, and returns its name.
@@ -138,10 +154,8 @@ impl<'t> Program<'t> {
     fn term(&mut self, term: &Term, ty: ElementType) -> Result<String, String> {
         match term {
             Term::Variable(v) => Ok(format!("v{v}")),
-            Term::Literal(value) => {
-                let bytes =
-                    value_bytes(*value, ty).ok_or_else(|| format!("{} has no such number", ty.name()))?;
-                self.literals.push((number(&bytes), ty));
+            Term::Literal(_) | Term::Computed(_) => {
+                self.constants.push((term.clone(), ty));
                 let n = self.parameters;
                 self.parameters += 1;
                 Ok(self.add(ty, &format!("parameter({n})")))
@@ -232,55 +246,77 @@ fn text_of(ty: ElementType, bits: u128) -> String {
     }
 }
 
-/// Returns whether the values satisfy a condition.
-fn satisfies(typing: &Typing, variables: &[usize], condition: &Condition, row: &[u128]) -> bool {
-    if let Some(known) = typing.admits(condition) {
-        return known;
-    }
-    match condition {
-        Condition::All(list) => list.iter().all(|c| satisfies(typing, variables, c, row)),
-        Condition::Any(list) => list.iter().any(|c| satisfies(typing, variables, c, row)),
-        Condition::Not(inner) => {
-            let known = |c| matches!(c, &Condition::Constant(_)) || !satisfies(typing, variables, c, row);
-            inner.iter().all(known)
-        }
-        Condition::Below(a, b, or_equal) => below(typing, variables, (*a, *b), *or_equal, row),
-        // Any value may be known or not.
-        _ => true,
+/// Returns whether a replacement contains a computed constant.
+fn has_computed(term: &Term) -> bool {
+    match term {
+        Term::Computed(_) => true,
+        Term::Operation(operation) => operation.operands.iter().any(has_computed),
+        _ => false,
     }
 }
 
-/// Compares two numbers of a condition as the rewrite driver does: -0 is below +0, and NaN is not ordered.
-fn below(
-    typing: &Typing,
-    variables: &[usize],
-    (a, b): (Amount, Amount),
-    or_equal: bool,
-    row: &[u128],
-) -> bool {
-    let integer = |amount: Amount| match amount {
-        Amount::Integer(n) => Some(i128::from(n)),
-        Amount::Width(v) => Some(typing.variables[v].bit_width().into()),
-        Amount::Constant(v) => {
-            let (n, ty) = (variables.iter().position(|&known| known == v)?, typing.variables[v]);
-            let unused = 128 - ty.bit_width();
-            let bits = row[n] << unused;
-            Some(if ty.is_signed_integer() { bits as i128 >> unused } else { (bits >> unused) as i128 })
+/// The values of the variables for one element.
+struct Row<'a> {
+    typing: &'a Typing,
+    variables: &'a [usize],
+    bits: &'a [u128],
+}
+
+impl Row<'_> {
+    /// Returns the number that a variable has.
+    fn number(&self, v: usize) -> Option<Number> {
+        let (n, ty) = (self.variables.iter().position(|&known| known == v)?, self.typing.variables[v]);
+        Number::of(ty, &element(ty, self.bits[n]))
+    }
+
+    fn evaluate(&self, expression: &Expression) -> Option<Number> {
+        evaluate(expression, &|v| self.number(v), &|v| self.typing.variables.get(v).copied())
+    }
+
+    /// Returns the bits of a constant of the replacement, if the type represents it.
+    fn constant(&self, term: &Term, ty: ElementType) -> Option<u128> {
+        let bytes = match term {
+            Term::Literal(value) => value_bytes(*value, ty)?,
+            Term::Computed(expression) => number_bytes(self.evaluate(expression)?, ty)?,
+            _ => return None,
+        };
+        Some(number(&bytes))
+    }
+
+    /// Returns whether all constants of the replacement can be represented.
+    fn represents(&self, term: &Term, ty: ElementType) -> bool {
+        match term {
+            Term::Computed(_) => self.constant(term, ty).is_some(),
+            Term::Operation(operation) => {
+                let operand = self.typing.operand_type(operation).unwrap_or(ty);
+                operation.operands.iter().all(|term| self.represents(term, operand))
+            }
+            _ => true,
         }
-    };
-    let float = |amount: Amount| match amount {
-        Amount::Constant(v) => {
-            let n = variables.iter().position(|&known| known == v)?;
-            Some(FloatFormat::of(typing.variables[v])?.decode(row[n] as u64))
+    }
+
+    /// Returns whether the values satisfy a condition.
+    fn satisfies(&self, condition: &Condition) -> bool {
+        if let Some(known) = self.typing.admits(condition) {
+            return known;
         }
-        _ => None,
-    };
-    let order = match (float(a), float(b)) {
-        (Some(a), Some(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
-        (None, None) => integer(a).cmp(&integer(b)),
-        _ => return false,
-    };
-    order.is_lt() || or_equal && order.is_eq()
+        match condition {
+            Condition::All(list) => list.iter().all(|c| self.satisfies(c)),
+            Condition::Any(list) => list.iter().any(|c| self.satisfies(c)),
+            // Any value may be known or not.
+            Condition::Not(inner) => {
+                inner.iter().all(|c| matches!(c, Condition::Constant(_)) || !self.satisfies(c))
+            }
+            // A range contains the value.
+            Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
+                match (self.evaluate(a), self.evaluate(b)) {
+                    (Some(a), Some(b)) => is_below(a, b, *or_equal),
+                    _ => false,
+                }
+            }
+            _ => true,
+        }
+    }
 }
 
 /// Number of bits of all variables together for which one program computes all values.

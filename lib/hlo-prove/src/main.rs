@@ -86,7 +86,10 @@ fn run(args: &Args) -> Result<bool, String> {
         let line = |rule: &Rule| cached(&known, rule).or_else(|| cached(&new, rule));
         let text: String = all_rules.iter().filter_map(line).collect();
         std::fs::write(path, text).map_err(|e| format!("{path}: {e}"))?;
-        println!("{} rules are in {path}", all_rules.len() - rules.len());
+        println!(
+            "{} other rules have not changed since they were added to {path}",
+            all_rules.len() - rules.len()
+        );
     }
     println!(
         "{} rules: {proved} proved, {tested} tested, {refuted} refuted or failed, in {:.1} s",

@@ -5,10 +5,12 @@
 //! results that passes preserve. Functions without a definition in the theory, such as `exponential`, are
 //! uninterpreted: equal operands have equal results.
 
-use crate::types::Typing;
+use crate::types::{Typing, variables};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Opcode};
-use hlo_passes::rewriting::{Amount, Condition, Direction, Operation, Term, Value, value_bytes};
+use hlo_passes::rewriting::{
+    Arithmetic, Condition, Direction, Expression, Number, Operation, Term, Value, evaluate, value_bytes,
+};
 
 /// The reason why a clause has no translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +158,7 @@ impl<'t> Translation<'t> {
         match term {
             Term::Variable(v) => Ok(format!("v{v}")),
             Term::Literal(value) => literal(*value, ty),
+            Term::Computed(expression) => self.computed(expression, ty),
             Term::Operation(operation) => {
                 let expression = self.operation(operation, ty)?;
                 let name = self.define(ty, &expression);
@@ -338,7 +341,9 @@ impl<'t> Translation<'t> {
                 let inner = inner.first().ok_or_else(|| Untranslated("a condition is empty".to_string()))?;
                 format!("(not {})", self.condition(inner)?)
             }
-            Condition::Below(a, b, or_equal) => self.below(*a, *b, *or_equal)?,
+            Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
+                self.below(a, b, *or_equal)?
+            }
             _ => return Err(Untranslated("a condition has no translation".to_string())),
         })
     }
@@ -348,36 +353,114 @@ impl<'t> Translation<'t> {
         Ok(format!("({word} {})", parts.join(" ")))
     }
 
-    fn below(&self, a: Amount, b: Amount, or_equal: bool) -> Result<String> {
-        let of = |amount| match amount {
-            Amount::Constant(v) => Some(self.typing.variables[v]),
-            _ => None,
-        };
-        let ty = of(a).or(of(b)).unwrap_or(ElementType::S64);
-        let term = |amount| match amount {
-            Amount::Constant(v) => Ok(Term::Variable(v)),
-            Amount::Integer(n) => Ok(Term::Literal(Value::Integer(n))),
-            Amount::Width(_) => Err(Untranslated("a width is compared with a value".to_string())),
-        };
-        let (a, b) = (term(a)?, term(b)?);
+    fn below(&self, a: &Expression, b: &Expression, or_equal: bool) -> Result<String> {
         let direction = if or_equal { Direction::Le } else { Direction::Lt };
-        if ty.is_float() {
-            let missing = || Untranslated("a number is compared with an integer".to_string());
-            let (x, y) =
-                (total_order_key(&a, ty).ok_or_else(missing)?, total_order_key(&b, ty).ok_or_else(missing)?);
-            let names = [&a, &b].map(|term| match term {
-                Term::Variable(v) => format!("(not (fp.isNaN v{v}))"),
+        let is_float =
+            |of: &Expression| matches!(of, Expression::Variable(v) if self.typing.variables[*v].is_float());
+        if is_float(a) && is_float(b) {
+            let key = |of: &Expression| match of {
+                Expression::Variable(v) => total_order_key(&Term::Variable(*v), self.typing.variables[*v]),
+                _ => None,
+            };
+            let missing = || Untranslated("a condition has no translation".to_string());
+            let (x, y) = (key(a).ok_or_else(missing)?, key(b).ok_or_else(missing)?);
+            let names = [a, b].map(|of| match of {
+                Expression::Variable(v) => format!("(not (fp.isNaN v{v}))"),
                 _ => "true".to_string(),
             });
             return Ok(format!("(and {} {} {})", names[0], names[1], ordered(direction, &x, &y, true)));
         }
-        let expression = |term: &Term| match term {
-            Term::Variable(v) => Ok(format!("v{v}")),
-            Term::Literal(value) => literal(*value, ty),
-            Term::Operation(_) => Err(Untranslated("a condition has no translation".to_string())),
-        };
-        Ok(ordered(direction, &expression(&a)?, &expression(&b)?, ty.is_signed_integer()))
+        // A number and a floating-point number are not ordered.
+        if is_float(a) || is_float(b) {
+            return Ok("false".to_string());
+        }
+        let width = self.wide(&[a, b]);
+        let mut defined = Vec::new();
+        let (x, y) = (self.integer(a, width, &mut defined)?, self.integer(b, width, &mut defined)?);
+        defined.push(ordered(direction, &x, &y, true));
+        Ok(format!("(and {})", defined.join(" ")))
     }
+
+    /// Returns a width that represents all integers of some expressions.
+    fn wide(&self, expressions: &[&Expression]) -> u32 {
+        let mut used = Vec::new();
+        expressions.iter().for_each(|expression| variables(expression, &mut used));
+        2 * used.iter().map(|&v| self.typing.variables[v].bit_width()).max().unwrap_or(64) + 72
+    }
+
+    /// Returns an integer as a signed bit vector. Adds the conditions for which it is defined to a list.
+    fn integer(&self, of: &Expression, width: u32, defined: &mut Vec<String>) -> Result<String> {
+        let ty = |v: usize| self.typing.variables[v];
+        let number = |n: i128| wide_number(n, width);
+        Ok(match of {
+            Expression::Variable(v) if ty(*v).is_pred() => format!("(ite v{v} {} {})", number(1), number(0)),
+            Expression::Variable(v) if ty(*v).is_integer() => {
+                let word = if ty(*v).is_signed_integer() { "sign_extend" } else { "zero_extend" };
+                format!("((_ {word} {}) v{v})", width - ty(*v).bit_width())
+            }
+            Expression::Log2(operand) => {
+                let operand =
+                    operand.first().ok_or_else(|| Untranslated("an expression is empty".to_string()))?;
+                let operand = self.integer(operand, width, defined)?;
+                let powers: Vec<String> =
+                    (0..127u32.min(width - 1)).map(|n| format!("(= {operand} {})", number(1 << n))).collect();
+                defined.push(format!("(or {})", powers.join(" ")));
+                (0..127u32.min(width - 1)).fold(number(0), |otherwise, n| {
+                    format!("(ite (= {operand} {}) {} {otherwise})", number(1 << n), number(n.into()))
+                })
+            }
+            Expression::Result(arithmetic, operands) => {
+                let operands = operands.iter().map(|operand| self.integer(operand, width, defined));
+                let operands = operands.collect::<Result<Vec<_>>>()?;
+                let word = match arithmetic {
+                    Arithmetic::Add => "bvadd",
+                    Arithmetic::Subtract => "bvsub",
+                    Arithmetic::Multiply => "bvmul",
+                    Arithmetic::Remainder => {
+                        defined.push(format!("(not (= {} {}))", operands[1], number(0)));
+                        "bvsrem"
+                    }
+                };
+                format!("({word} {})", operands.join(" "))
+            }
+            other => match evaluate(other, &|_| None, &|v| Some(ty(v))) {
+                Some(Number::Integer(n)) => number(n),
+                _ => return Err(Untranslated("a number has no translation".to_string())),
+            },
+        })
+    }
+
+    /// Returns a computed constant. Asserts that it is defined, because the clause does not apply otherwise.
+    fn computed(&mut self, of: &Expression, ty: ElementType) -> Result<String> {
+        if let Expression::Reciprocal(v) = of {
+            let one = literal(Value::Integer(1), ty)?;
+            let reciprocal = self.define(ty, &format!("(fp.div RNE {one} v{v})"));
+            let (_, mantissa) = float_form(ty).ok_or_else(|| Untranslated("no reciprocal".to_string()))?;
+            let zeros = bits(0, mantissa - 1);
+            self.line(&format!(
+                "(assert (and (= ((_ extract {} 0) b{v}) {zeros}) (fp.isNormal v{v}) (fp.isNormal {reciprocal})))",
+                mantissa - 2
+            ));
+            return Ok(reciprocal);
+        }
+        if !ty.is_integer() {
+            return Err(Untranslated("a number is computed in a type that has no translation".to_string()));
+        }
+        let width = self.wide(&[of]).max(ty.bit_width() + 8);
+        let mut defined = Vec::new();
+        let value = self.integer(of, width, &mut defined)?;
+        let result = self.define(ty, &format!("((_ extract {} 0) {value})", ty.bit_width() - 1));
+        let word = if ty.is_signed_integer() { "sign_extend" } else { "zero_extend" };
+        defined.push(format!("(= {value} ((_ {word} {}) {result}))", width - ty.bit_width()));
+        self.line(&format!("(assert (and {}))", defined.join(" ")));
+        Ok(result)
+    }
+}
+
+/// Returns a signed integer of this width.
+fn wide_number(n: i128, width: u32) -> String {
+    let magnitude = format!("(_ bv{} {width})", n.unsigned_abs());
+    if n < 0 { format!("(bvneg {magnitude})") } else { magnitude }
 }
 
 /// Returns the comparison of two bit vectors.

@@ -4,8 +4,8 @@ use hlo_ir::attr::ComparisonType;
 use hlo_ir::opcode::ResultType;
 use hlo_ir::{ElementType, Opcode};
 use hlo_passes::rewriting::{
-    Amount, Clause, Condition, Direction, Operation, Term, Value, class_contains, is_by_integer, is_by_value,
-    is_ordered, value_bytes,
+    Clause, Condition, Direction, Expression, Operation, Term, Value, class_contains, evaluate, is_below,
+    is_by_integer, is_by_value, is_ordered, value_bytes,
 };
 
 /// Element types for which a clause may apply.
@@ -146,6 +146,8 @@ impl Typing {
                 let ty = if let Value::Pred(_) = value { ElementType::Pred } else { wanted? };
                 value_bytes(*value, ty).map(|_| ty)
             }
+            // The interpreter decides for which values the type represents the number.
+            Term::Computed(_) => wanted,
             Term::Operation(operation) => self.type_of_operation(operation, wanted),
         }
     }
@@ -205,29 +207,56 @@ impl Typing {
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
             // Any value may be known or not.
             Condition::Constant(_) => None,
-            Condition::Below(a, b, or_equal) => self.below(*a, *b, *or_equal),
+            Condition::Below(a, b, or_equal) => self.below(a, b, *or_equal, is_number),
+            // Only integers have ranges.
+            Condition::Always(a, b, or_equal) => {
+                self.below(a, b, *or_equal, |ty| ty.is_integer() || ty.is_pred())
+            }
             Condition::Ordered => Some(is_ordered(self.compared?, self.order)),
             Condition::ByInteger => Some(is_by_integer(self.compared?, self.order)),
             Condition::ByValue => Some(is_by_value(self.compared?, self.order)),
         }
     }
 
-    fn below(&self, a: Amount, b: Amount, or_equal: bool) -> Option<bool> {
-        for amount in [a, b] {
-            if let Amount::Constant(v) = amount {
-                let ty = self.variables[v];
-                // Rules only examine numbers of types that passes compute in.
-                let has_number = ty.is_integer() || ty.is_pred() || is_plain_float(ty);
-                return if has_number { None } else { Some(false) };
-            }
+    /// Compares two numbers that depend only on types. Returns false if `has_numbers` is false for the type of a
+    /// variable.
+    fn below(
+        &self,
+        a: &Expression,
+        b: &Expression,
+        or_equal: bool,
+        has_numbers: fn(ElementType) -> bool,
+    ) -> Option<bool> {
+        let mut used = Vec::new();
+        variables(a, &mut used);
+        variables(b, &mut used);
+        if used.iter().any(|&v| !has_numbers(self.variables[v])) {
+            return Some(false);
         }
-        let number = |amount| match amount {
-            Amount::Integer(n) => n,
-            Amount::Width(v) => i64::from(self.variables[v].bit_width()),
-            Amount::Constant(_) => 0,
-        };
-        Some(if or_equal { number(a) <= number(b) } else { number(a) < number(b) })
+        let number = |expression| evaluate(expression, &|_| None, &|v| self.variables.get(v).copied());
+        match (number(a), number(b)) {
+            (Some(a), Some(b)) => Some(is_below(a, b, or_equal)),
+            // A type without integers has no lowest value.
+            _ if used.is_empty() => Some(false),
+            _ => None,
+        }
     }
+}
+
+/// Adds the variables to a list whose values an expression contains.
+pub fn variables(expression: &Expression, found: &mut Vec<usize>) {
+    match expression {
+        Expression::Variable(v) | Expression::Reciprocal(v) => found.push(*v),
+        Expression::Log2(operands) | Expression::Result(_, operands) => {
+            operands.iter().for_each(|operand| variables(operand, found));
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether rules examine numbers of this type.
+fn is_number(ty: ElementType) -> bool {
+    ty.is_integer() || ty.is_pred() || is_plain_float(ty)
 }
 
 /// Returns whether passes compute with numbers of this floating-point type.

@@ -58,6 +58,9 @@ pub enum Term<O: Clone + 'static> {
     Variable(usize),
     /// A constant whose elements are all equal.
     Literal(Value),
+    /// A constant that is computed from constants of the pattern. The clause does not apply if the element type
+    /// does not represent it.
+    Computed(Expression),
     /// An operation.
     Operation(Operation<O>),
 }
@@ -123,7 +126,9 @@ pub enum Condition {
     Constant(usize),
     /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and
     /// NaN is neither below nor above any number.
-    Below(Amount, Amount, bool),
+    Below(Expression, Expression, bool),
+    /// The same for all elements of integer variables, as far as their ranges are known.
+    Always(Expression, Expression, bool),
     /// The comparisons of the pattern compare integers, predicates, or floating-point numbers in their total
     /// order: exactly one of `<`, `=` and `>` is true for two values.
     Ordered,
@@ -133,15 +138,38 @@ pub enum Condition {
     ByValue,
 }
 
-/// A number in a condition.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Amount {
+/// A number that is computed from constants and element types.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
     /// This integer.
     Integer(i64),
     /// The value that all elements of the variable have.
-    Constant(usize),
+    Variable(usize),
     /// The width of the variable's element type in bits.
     Width(usize),
+    /// The lowest value of the variable's integer type.
+    Lowest(usize),
+    /// The highest value of the variable's integer type.
+    Highest(usize),
+    /// The exponent of the only integer in this list, which is a power of two.
+    Log2(List<Expression>),
+    /// The reciprocal of a floating-point number that is a power of two. Both are normal numbers.
+    Reciprocal(usize),
+    /// The result of an operation on two integers.
+    Result(Arithmetic, List<Expression>),
+}
+
+/// An operation on integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The product.
+    Multiply,
+    /// The remainder, with the sign of the dividend.
+    Remainder,
 }
 
 /// A class of element types.
@@ -208,6 +236,7 @@ impl<O: Clone + 'static> Term<O> {
         Ok(match self {
             Term::Variable(v) => Term::Variable(*v),
             Term::Literal(value) => Term::Literal(*value),
+            Term::Computed(expression) => Term::Computed(expression.clone()),
             Term::Operation(operation) => Term::Operation(operation.try_map(opcode)?),
         })
     }

@@ -1,6 +1,6 @@
 //! Parses rewrite rules. `grammar/rules.pest` finds the words, and this module resolves them.
 
-use super::{Amount, Condition, Direction, RuleError, Text, TypeClass, Value};
+use super::{Arithmetic, Condition, Direction, Expression, RuleError, Text, TypeClass, Value};
 use pest::Parser as _;
 use pest::iterators::Pair;
 use std::collections::HashMap;
@@ -160,6 +160,14 @@ impl<'t> Reader<'t> {
         match inner.as_rule() {
             Part::application => self.application(inner).map(Term::Operation),
             Part::number => number(&inner).map(Term::Literal),
+            Part::computed if self.in_pattern => {
+                Err(error(&inner, "a pattern contains constants and variables, and no expression"))
+            }
+            Part::computed => {
+                let expression = inner.clone().into_inner().next();
+                let expression = expression.ok_or_else(|| error(&inner, "expected an expression"))?;
+                self.expression(expression).map(Term::Computed)
+            }
             _ => Ok(match inner.as_str() {
                 "true" => Term::Literal(Value::Pred(true)),
                 "false" => Term::Literal(Value::Pred(false)),
@@ -244,31 +252,70 @@ impl<'t> Reader<'t> {
     }
 
     fn comparison(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
-        let mut parts = pair.clone().into_inner();
-        let (Some(low), Some(relation), Some(high)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(error(&pair, "expected a comparison"));
-        };
+        let mut parts: Vec<_> = pair.clone().into_inner().collect();
+        let always = parts.first().is_some_and(|part| part.as_rule() == Part::always);
+        if always {
+            parts.remove(0);
+        }
+        let [low, relation, high] = &parts[..] else { return Err(error(&pair, "expected a comparison")) };
         let or_equal = relation.as_str() == "<=";
-        Ok(Condition::Below(self.amount(low)?, self.amount(high)?, or_equal))
+        let (low, high) = (self.expression(low.clone())?, self.expression(high.clone())?);
+        Ok(if always {
+            Condition::Always(low, high, or_equal)
+        } else {
+            Condition::Below(low, high, or_equal)
+        })
     }
 
-    fn amount(&mut self, pair: Pair<'t, Part>) -> Result<Amount> {
-        let Some(inner) = pair.clone().into_inner().next() else {
-            return Err(error(&pair, "expected a number"));
-        };
-        if inner.as_rule() == Part::number {
-            return match number(&inner)? {
-                Value::Integer(value) => Ok(Amount::Integer(value)),
-                _ => Err(error(&inner, "expected an integer")),
+    /// Reads sums and products. Operators associate to the left.
+    fn expression(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
+        let mut result: Option<Expression> = None;
+        let mut arithmetic = Arithmetic::Add;
+        for part in pair.clone().into_inner() {
+            let next = match part.as_rule() {
+                Part::sum_sign | Part::product_sign => {
+                    arithmetic = match part.as_str() {
+                        "+" => Arithmetic::Add,
+                        "-" => Arithmetic::Subtract,
+                        "*" => Arithmetic::Multiply,
+                        _ => Arithmetic::Remainder,
+                    };
+                    continue;
+                }
+                Part::product => self.expression(part)?,
+                _ => self.factor(part)?,
             };
+            result = Some(match result {
+                Some(left) => Expression::Result(arithmetic, vec![left, next].into()),
+                None => next,
+            });
         }
-        let words: Vec<_> = inner.into_inner().collect();
-        match &words[..] {
-            [variable] => Ok(Amount::Constant(self.variable(variable)?)),
-            [function, variable] if function.as_str() == "width" => {
-                Ok(Amount::Width(self.variable(variable)?))
+        result.ok_or_else(|| error(&pair, "expected an expression"))
+    }
+
+    fn factor(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
+        let parts: Vec<_> = pair.clone().into_inner().collect();
+        match &parts[..] {
+            [part] if part.as_rule() == Part::number => match number(part)? {
+                Value::Integer(value) => Ok(Expression::Integer(value)),
+                _ => Err(error(part, "expected an integer")),
+            },
+            [variable] => Ok(Expression::Variable(self.variable(variable)?)),
+            [function, operand] => {
+                let operand = self.expression(operand.clone())?;
+                match (function.as_str(), operand) {
+                    ("log2", operand) => Ok(Expression::Log2(vec![operand].into())),
+                    ("width", Expression::Variable(v)) => Ok(Expression::Width(v)),
+                    ("lowest", Expression::Variable(v)) => Ok(Expression::Lowest(v)),
+                    ("highest", Expression::Variable(v)) => Ok(Expression::Highest(v)),
+                    ("reciprocal", Expression::Variable(v)) => Ok(Expression::Reciprocal(v)),
+                    _ => {
+                        let found = pair.as_str().trim();
+                        Err(error(function, format!("expected a function of constants, found `{found}`")))
+                    }
+                }
             }
-            _ => Err(error(&pair, format!("expected a number, found `{}`", pair.as_str()))),
+            _ => Err(error(&pair, "expected a number")),
         }
     }
 
@@ -317,7 +364,33 @@ impl<'t> Reader<'t> {
             Term::Literal(Value::Lowest) => "lowest".to_string(),
             Term::Literal(Value::Highest) => "highest".to_string(),
             Term::Literal(Value::Ones) => "ones".to_string(),
+            Term::Computed(expression) => format!("[{}]", self.text_of_expression(expression)),
             Term::Operation(operation) => self.text_of(operation),
+        }
+    }
+
+    fn text_of_expression(&self, expression: &Expression) -> String {
+        match expression {
+            Expression::Integer(n) => n.to_string(),
+            Expression::Variable(v) => self.variables[*v].clone(),
+            Expression::Width(v) => format!("width({})", self.variables[*v]),
+            Expression::Lowest(v) => format!("lowest({})", self.variables[*v]),
+            Expression::Highest(v) => format!("highest({})", self.variables[*v]),
+            Expression::Log2(operand) => {
+                let operand: Vec<String> = operand.iter().map(|o| self.text_of_expression(o)).collect();
+                format!("log2({})", operand.concat())
+            }
+            Expression::Reciprocal(v) => format!("reciprocal({})", self.variables[*v]),
+            Expression::Result(arithmetic, operands) => {
+                let sign = match arithmetic {
+                    Arithmetic::Add => " + ",
+                    Arithmetic::Subtract => " - ",
+                    Arithmetic::Multiply => " * ",
+                    Arithmetic::Remainder => " % ",
+                };
+                let operands: Vec<String> = operands.iter().map(|o| self.text_of_expression(o)).collect();
+                operands.join(sign)
+            }
         }
     }
 

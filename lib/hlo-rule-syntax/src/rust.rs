@@ -1,6 +1,6 @@
 //! Translates rules to tables in Rust.
 
-use super::{Amount, Clause, Condition, Operation, Rule, Term, Text, Value};
+use super::{Clause, Condition, Expression, Operation, Rule, Term, Text, Value};
 
 /// Returns the Rust expression of a table of rules: a slice of `Rule<Opcode>`. The names of the types and
 /// `Opcode` must be in scope.
@@ -49,6 +49,7 @@ fn term(of: &Term<Text>) -> String {
     match of {
         Term::Variable(v) => format!("Term::Variable({v})"),
         Term::Literal(of) => format!("Term::Literal({})", value(*of)),
+        Term::Computed(of) => format!("Term::Computed({})", expression(of)),
         Term::Operation(of) => format!("Term::Operation({})", operation(of)),
     }
 }
@@ -77,8 +78,14 @@ fn value(value: Value) -> String {
     format!("Value::{value:?}")
 }
 
-fn amount(amount: Amount) -> String {
-    format!("Amount::{amount:?}")
+fn expression(of: &Expression) -> String {
+    match of {
+        Expression::Result(arithmetic, operands) => {
+            format!("Expression::Result(Arithmetic::{arithmetic:?}, {})", borrowed(operands, expression))
+        }
+        Expression::Log2(operand) => format!("Expression::Log2({})", borrowed(operand, expression)),
+        other => format!("Expression::{other:?}"),
+    }
 }
 
 fn condition(of: &Condition) -> String {
@@ -88,7 +95,10 @@ fn condition(of: &Condition) -> String {
         Condition::Not(inner) => format!("Condition::Not({})", borrowed(inner, condition)),
         Condition::Type(class, v) => format!("Condition::Type(TypeClass::{class:?}, {v})"),
         Condition::Below(a, b, or_equal) => {
-            format!("Condition::Below({}, {}, {or_equal})", amount(*a), amount(*b))
+            format!("Condition::Below({}, {}, {or_equal})", expression(a), expression(b))
+        }
+        Condition::Always(a, b, or_equal) => {
+            format!("Condition::Always({}, {}, {or_equal})", expression(a), expression(b))
         }
         other => format!("Condition::{other:?}"),
     }

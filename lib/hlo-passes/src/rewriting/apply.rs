@@ -1,14 +1,15 @@
 //! Matches patterns of rules, and builds their replacements.
 
+use super::numbers::{evaluate, is_below, number_bytes, range};
 use super::{
-    Amount, Clause, Condition, Operation, Term, Value, class_contains, comparison_direction, is_by_integer,
-    is_by_value, is_ordered,
+    Clause, Condition, Expression, Operation, Term, Value, class_contains, comparison_direction,
+    is_by_integer, is_by_value, is_ordered,
 };
 use crate::support::constants::{
     ElementBytes, Number, all_ones, float_bytes, integer_bytes, is_constant, is_splat_all_ones,
     is_splat_float, is_splat_integer, splat, wide_integer_bytes,
 };
-use crate::support::integer_range::type_range;
+use crate::support::integer_range::{Range, type_range};
 use crate::support::rewrite::Cx;
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::build::Build;
@@ -54,7 +55,7 @@ impl<'r> Matcher<'r> {
         let pattern = &clause.pattern;
         let operands = pattern.operands.iter().map(|term| match term {
             Term::Operation(inner) => opcodes(&[inner.opcode]),
-            Term::Literal(_) => opcodes(MAY_BE_CONSTANT),
+            Term::Literal(_) | Term::Computed(_) => opcodes(MAY_BE_CONSTANT),
             Term::Variable(_) => [u64::MAX; _],
         });
         let mut exchanges = Vec::new();
@@ -139,7 +140,7 @@ fn operand_types(clause: &Clause) -> (usize, u64) {
 fn variable_of(term: &Term) -> Option<usize> {
     match term {
         Term::Variable(v) => Some(*v),
-        Term::Literal(_) => None,
+        Term::Literal(_) | Term::Computed(_) => None,
         Term::Operation(operation) => {
             let same = operation.opcode.elementwise()?.result == ResultType::Same;
             let values = if operation.opcode == Opcode::Select { 1 } else { 0 };
@@ -185,7 +186,7 @@ fn occurrences(pattern: &Operation, variable: usize) -> usize {
     let of = |term: &Term| match term {
         Term::Variable(v) => usize::from(*v == variable),
         Term::Operation(inner) => occurrences(inner, variable),
-        Term::Literal(_) => 0,
+        Term::Literal(_) | Term::Computed(_) => 0,
     };
     pattern.operands.iter().map(of).sum()
 }
@@ -197,7 +198,20 @@ fn examines(condition: &Condition, variable: usize) -> bool {
             list.iter().any(|condition| examines(condition, variable))
         }
         Condition::Constant(v) => *v == variable,
-        Condition::Below(a, b, _) => [a, b].contains(&&Amount::Constant(variable)),
+        Condition::Below(a, b, _) | Condition::Always(a, b, _) => {
+            [a, b].into_iter().any(|expression| contains(expression, variable))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether an expression contains the value of a variable.
+fn contains(expression: &Expression, variable: usize) -> bool {
+    match expression {
+        Expression::Variable(v) | Expression::Reciprocal(v) => *v == variable,
+        Expression::Log2(operands) | Expression::Result(_, operands) => {
+            operands.iter().any(|operand| contains(operand, variable))
+        }
         _ => false,
     }
 }
@@ -262,6 +276,8 @@ impl Matched {
                 }
             },
             Term::Literal(value) => is_literal(cx, *value, id),
+            // Patterns contain no expressions.
+            Term::Computed(_) => false,
             Term::Operation(inner) => {
                 cx.opcode(id) == inner.opcode
                     && (!inner.once || cx.used_only_by(id, user))
@@ -285,19 +301,25 @@ impl Matched {
                 cx.element_type(self.value(*a)?)? == cx.element_type(self.value(*b)?)?
             }
             Condition::Constant(v) => is_constant(cx.module, self.value(*v)?),
-            Condition::Below(a, b, or_equal) => below(self.amount(cx, *a)?, self.amount(cx, *b)?, *or_equal),
+            Condition::Below(a, b, or_equal) => is_below(self.number(cx, a)?, self.number(cx, b)?, *or_equal),
+            Condition::Always(a, b, or_equal) => {
+                let high = Number::Integer(self.range(cx, a)?.high);
+                is_below(high, Number::Integer(self.range(cx, b)?.low), *or_equal)
+            }
             Condition::Ordered => is_ordered(self.compared?, self.order?),
             Condition::ByInteger => is_by_integer(self.compared?, self.order?),
             Condition::ByValue => is_by_value(self.compared?, self.order?),
         })
     }
 
-    fn amount(&self, cx: &Cx<'_>, amount: Amount) -> Option<Number> {
-        match amount {
-            Amount::Integer(value) => Some(Number::Integer(value.into())),
-            Amount::Constant(v) => Number::splat(cx.module, self.value(v)?),
-            Amount::Width(v) => Some(Number::Integer(cx.element_type(self.value(v)?)?.bit_width().into())),
-        }
+    fn number(&self, cx: &Cx<'_>, expression: &Expression) -> Option<Number> {
+        evaluate(expression, &|v| Number::splat(cx.module, self.value(v)?), &|v| {
+            cx.element_type(self.value(v)?)
+        })
+    }
+
+    fn range(&self, cx: &Cx<'_>, expression: &Expression) -> Option<Range> {
+        range(expression, &|v| cx.range(self.value(v)?), &|v| cx.element_type(self.value(v)?))
     }
 
     /// Builds the value that replaces the instruction `root`.
@@ -314,9 +336,9 @@ impl Matched {
                     _ => Some(value),
                 }
             }
-            Term::Literal(value) => {
+            Term::Literal(_) | Term::Computed(_) => {
                 let shape = cx.array(root)?;
-                cx.splat(&shape, &value_bytes(*value, shape.element_type)?)
+                self.constant(cx, term, &shape)
             }
             Term::Operation(operation) => {
                 let (op, operands) = self.operands(cx, operation, root)?;
@@ -325,12 +347,22 @@ impl Matched {
         }
     }
 
+    /// Builds a constant of a shape.
+    fn constant(&self, cx: &mut Cx<'_>, term: &Term, shape: &ArrayShape) -> Option<InstrId> {
+        let bytes = match term {
+            Term::Literal(value) => value_bytes(*value, shape.element_type)?,
+            Term::Computed(expression) => number_bytes(self.number(cx, expression)?, shape.element_type)?,
+            _ => return None,
+        };
+        cx.splat(shape, &bytes)
+    }
+
     /// Builds a part of the replacement.
     fn part(&self, cx: &mut Cx<'_>, term: &Term, root: InstrId) -> Option<InstrId> {
         match term {
             Term::Variable(v) => self.value(*v),
-            // Literals are built after the operands that determine their type.
-            Term::Literal(_) => None,
+            // Constants are built after the operands that determine their type.
+            Term::Literal(_) | Term::Computed(_) => None,
             Term::Operation(operation) => {
                 let (op, operands) = self.operands(cx, operation, root)?;
                 let shapes: SmallVec<[_; 3]> = operands.iter().map(|&o| cx.shape_of(o)).collect();
@@ -355,13 +387,13 @@ impl Matched {
             }),
             None => operation.opcode.default_op(),
         };
-        let is_literal = |term: &Term| matches!(term, Term::Literal(_));
+        let is_constant = |term: &Term| matches!(term, Term::Literal(_) | Term::Computed(_));
         let mut built: SmallVec<[Option<InstrId>; 3]> = SmallVec::new();
         for (n, term) in operation.operands.iter().enumerate() {
             let same = operation.operands[..n].iter().position(|earlier| earlier == term);
             built.push(match same {
                 Some(earlier) => built[earlier],
-                None if is_literal(term) => None,
+                None if is_constant(term) => None,
                 None => Some(self.part(cx, term, root)?),
             });
         }
@@ -372,7 +404,7 @@ impl Matched {
         let like = shapes.iter().max_by_key(|shape| shape.rank())?.clone();
         for (n, term) in operation.operands.iter().enumerate().filter(|(n, _)| values.contains(n)) {
             let value = match (term, built[n]) {
-                (Term::Literal(value), _) => cx.splat(&like, &value_bytes(*value, like.element_type)?)?,
+                (Term::Literal(_) | Term::Computed(_), _) => self.constant(cx, term, &like)?,
                 // Bounds of `clamp` may be scalars.
                 (_, Some(id)) if cx.array(id)?.rank() < like.rank() && operation.opcode != Opcode::Clamp => {
                     cx.broadcast(id, &like.dims, &[])?
@@ -423,14 +455,4 @@ pub fn value_bytes(value: Value, ty: ElementType) -> Option<ElementBytes> {
         Value::Lowest => wide_integer_bytes(ty, type_range(ty)?.low),
         Value::Highest => wide_integer_bytes(ty, type_range(ty)?.high),
     }
-}
-
-/// Returns whether the first number is below the second one. -0 is below +0, and NaN is not ordered.
-fn below(a: Number, b: Number, or_equal: bool) -> bool {
-    let order = match (a, b) {
-        (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),
-        (Number::Float(a), Number::Float(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
-        _ => return false,
-    };
-    order.is_lt() || or_equal && order.is_eq()
 }

@@ -9,15 +9,18 @@
 //! translates the texts to tables. `docs/adding-a-rule.md` describes the language.
 
 mod apply;
+mod numbers;
 
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, Opcode};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+pub use crate::support::constants::Number;
 pub(crate) use apply::Matcher;
 pub use apply::value_bytes;
-pub use hlo_rule_syntax::{Amount, Condition, Direction, RuleError, TypeClass, Value};
+pub use hlo_rule_syntax::{Arithmetic, Condition, Direction, Expression, RuleError, TypeClass, Value};
+pub use numbers::{evaluate, is_below, number_bytes};
 
 /// A rewrite rule: a name, and clauses that are tried in their order.
 pub type Rule = hlo_rule_syntax::Rule<Opcode>;
@@ -30,12 +33,16 @@ pub type Operation = hlo_rule_syntax::Operation<Opcode>;
 
 /// The tables of the build script.
 mod tables {
-    use super::{Amount, Clause, Condition, Cow, Direction, Opcode, Operation, Rule, Term, TypeClass, Value};
+    #[allow(unused_imports, reason = "the rules may not use all of them")]
+    use super::{
+        Arithmetic, Clause, Condition, Cow, Direction, Expression, Opcode, Operation, Rule, Term, TypeClass,
+        Value,
+    };
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 }
 
-pub use tables::{ARITHMETIC, BITS, COMPARE, CONVERT, SELECT};
+pub use tables::{ARITHMETIC, BITS, COMPARE, CONVERT, RANGES, SELECT};
 
 /// The rules of a pass, in the order in which they are tried.
 pub struct RuleSet {
@@ -62,7 +69,7 @@ impl RuleSet {
 }
 
 /// The rules of `algsimp`.
-pub static ALGSIMP: RuleSet = RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, CONVERT]);
+pub static ALGSIMP: RuleSet = RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, RANGES, CONVERT]);
 
 /// Parses a text of rules.
 ///

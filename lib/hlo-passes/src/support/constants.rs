@@ -92,6 +92,23 @@ pub fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
     (float_value(ty, &bytes)?.to_bits() == value.to_bits()).then_some(bytes)
 }
 
+/// Returns the reciprocal of a power of two, if both are normal numbers of the type.
+pub(crate) fn exact_reciprocal(ty: ElementType, value: f64) -> Option<f64> {
+    let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
+    (mantissa_is_zero && is_normal_in(ty, 1.0 / value) && is_normal_in(ty, value)).then(|| 1.0 / value)
+}
+
+/// Returns whether the type represents the value as a normal number.
+fn is_normal_in(ty: ElementType, value: f64) -> bool {
+    let smallest = match ty {
+        ElementType::F16 => 2f64.powi(-14),
+        ElementType::Bf16 | ElementType::F32 => 2f64.powi(-126),
+        ElementType::F64 => f64::MIN_POSITIVE,
+        _ => return false,
+    };
+    value.abs() >= smallest && float_bytes(ty, value).is_some()
+}
+
 /// Returns whether all elements of `id` equal this small integer. A negative floating-point zero does not
 /// equal 0.
 pub(crate) fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {

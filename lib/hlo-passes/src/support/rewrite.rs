@@ -9,6 +9,7 @@
 
 use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
+use super::range::{Range, range_of};
 use super::{constants, effects};
 use crate::pass::Pass;
 use crate::rewrites::Rewrites;
@@ -18,6 +19,7 @@ use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -57,9 +59,22 @@ pub struct Cx<'m> {
     /// The names of computations. Created when a pattern first adds a computation.
     namer: Option<ComputationNamer>,
     combiners: Combiners,
+    /// The ranges of values, while the patterns examine one instruction.
+    ranges: RefCell<SmallVec<[(InstrId, Option<Range>); 3]>>,
 }
 
 impl Cx<'_> {
+    /// Returns the range of the elements of an integer array, as far as it is known.
+    pub(crate) fn range(&self, id: InstrId) -> Option<Range> {
+        let mut known = self.ranges.borrow_mut();
+        if let Some((_, range)) = known.iter().find(|(of, _)| *of == id) {
+            return *range;
+        }
+        let range = range_of(self.module, id);
+        known.push((id, range));
+        range
+    }
+
     /// Returns an operand of an instruction.
     pub fn operand(&self, id: InstrId, index: usize) -> Option<InstrId> {
         self.module[id].operands.get(index).copied()
@@ -349,6 +364,7 @@ fn apply(
         }
         let tried = &attempts.0[driver.cx.opcode(id) as usize];
         let operands = driver.operand_opcodes(id);
+        driver.cx.ranges.borrow_mut().clear();
         if let Some(name) = tried.iter().find_map(|&attempt| driver.attempt(attempt, &operands, id)) {
             rewrites.made(name, &driver.cx.module[id].name);
             changed = true;
@@ -383,6 +399,7 @@ impl<'m> Driver<'m> {
                 starts: HashMap::new(),
                 namer: None,
                 combiners: Combiners::default(),
+                ranges: RefCell::default(),
             },
             effects,
             pinned,

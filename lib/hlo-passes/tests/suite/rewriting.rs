@@ -30,6 +30,9 @@ fn choices_become_clauses() {
     assert_eq!(clauses, ["maximum(x, x) → x", "minimum(x, x) → x"]);
     assert_eq!(rules[0].summary, "op(x, x) → x for op in maximum | minimum");
     assert_eq!(rules[1].summary, "add(x, 0) → x where integer(x)");
+    let rules = parse("c: divide(x, c) => multiply(x, [c * 2 - log2(c + 1)]) where always 0 <= x, c % 2 < 1")
+        .unwrap();
+    assert_eq!(&*rules[0].clauses[0].text, "divide(x, c) → multiply(x, [c * 2 - log2(c + 1)])");
     let rules = parse("n: not(compare(x, y, d)) => compare(x, y, inverted(d)) for d in EQ | LT").unwrap();
     let clauses: Vec<&str> = rules[0].clauses.iter().map(|clause| &*clause.text).collect();
     assert_eq!(
@@ -55,6 +58,9 @@ fn errors_name_the_line_and_what_was_found() {
             "r: abs(x) => convert(x)",
             "line 1: a replacement cannot contain `convert`, whose type would not be known",
         ),
+        ("r: add(x, c) => add(x, [sin(c)])", "line 1: expected a function of constants, found `sin(c)`"),
+        ("r: add(x, [1]) => x", "line 1: a pattern contains constants and variables, and no expression"),
+        ("r: add(x, c) => x where c < 0.5", "line 1: expected an integer"),
         ("r: dot(x, y) => x", "line 1: expected an elementwise opcode, found `dot`"),
     ];
     for (text, message) in cases {

@@ -25,6 +25,8 @@ fn right_rules_are_proved() {
         "minimum(once maximum(x, c1), c2) => clamp(c1, x, c2) where c1 <= c2",
         "remainder(remainder(x, y), y) => remainder(x, y) where !complex(x)",
         "complex(real(x), imag(x)) => x where complex(x)",
+        "remainder(x, c) => and(x, [c - 1]) where unsigned(x), 0 < log2(c)",
+        "remainder(x, y) => x where integer(x), always 0 <= x, always x < y",
     ];
     for clauses in rules {
         for finding in findings(clauses) {
@@ -46,6 +48,10 @@ fn wrong_rules_are_refuted() {
         ("divide(x, 4) => shift-right-arithmetic(x, 2) where signed(x)", &["s4", "s32"], ""),
         ("divide(negate(x), negate(y)) => divide(x, y) where signed(x)", &["s16"], ""),
         ("subtract(x, 0) => negate(x)", &["u32"], ""),
+        ("remainder(x, c) => and(x, [c - 1]) where signed(x), 0 < log2(c)", &["s8", "s32"], ""),
+        ("remainder(x, y) => x where integer(x), always x < y", &["s32"], ""),
+        ("divide(x, c) => shift-right-logical(x, [log2(c)]) where signed(x)", &["s4", "s64"], ""),
+        ("subtract(x, c) => add(x, [1 - c]) where signed(x)", &["s16"], ""),
         ("maximum(x, lowest) => lowest", &["s64", "f32"], ""),
         ("multiply(x, convert(p)) => select(p, x, 0) where float(x), pred(p)", &["f32"], ""),
     ];

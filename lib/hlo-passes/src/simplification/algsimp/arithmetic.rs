@@ -1,22 +1,16 @@
 //! Patterns on sums, products, quotients, powers and extrema.
 
-use crate::support::constants::{ElementBytes, float_bytes, float_value, literal, splat};
+use crate::support::constants::{exact_reciprocal, float_bytes, float_value, literal};
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::ResultAccuracy;
-use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Op, Opcode};
+use hlo_ir::{AlignedBytes, ArrayShape, Dims, InstrId, Literal, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
-        "divide-power-of-two",
-        "divide(x, 2^k) → multiply(x, 2^-k) (floats, also with several k), shift-right-logical(x, k) (unsigned integers)",
+        "divide-powers-of-two",
+        "divide(x, c) → multiply(x, 1 / c), if c contains several powers of two (floats)",
         &[Opcode::Divide],
-        divide_power_of_two,
-    ),
-    Pattern::new(
-        "remainder-power-of-two",
-        "remainder(x, 2^k) → and(x, 2^k - 1) (unsigned integers)",
-        &[Opcode::Remainder],
-        remainder_power_of_two,
+        divide_powers_of_two,
     ),
     Pattern::new(
         "narrow-operands",
@@ -26,29 +20,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// Rewrites `x / 2^k`. The reciprocal of a power of two is exact, so both forms round the same number.
-fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+/// Rewrites a quotient by different powers of two. The reciprocal of a power of two is exact, so both forms round
+/// the same number.
+fn divide_powers_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let a = cx.array(id)?;
-    let ty = a.element_type;
-    if ty.is_unsigned_integer() {
-        let shift = i64::from(unsigned_power_of_two(cx, c)?);
-        let shift = cx.splat_integer(&a, shift)?;
-        return Some(cx.add_same_shape(Op::ShiftRightLogical, &[x, shift]));
-    }
-    let reciprocal = match splat(cx.module, c) {
-        Some((_, bytes)) => cx.splat(&a, &exact_reciprocal(ty, &bytes)?)?,
-        None => exact_reciprocals(cx, c)?,
-    };
-    Some(cx.add_same_shape(Op::Multiply, &[x, reciprocal]))
-}
-
-/// Returns the reciprocal of a power of two, if both are normal numbers of the type.
-fn exact_reciprocal(ty: ElementType, bytes: &[u8]) -> Option<ElementBytes> {
-    let value = float_value(ty, bytes)?;
-    let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
-    let exact = mantissa_is_zero && is_normal_in(ty, 1.0 / value) && is_normal_in(ty, value);
-    exact.then(|| float_bytes(ty, 1.0 / value)).flatten()
+    let reciprocals = exact_reciprocals(cx, c)?;
+    Some(cx.add_same_shape(Op::Multiply, &[x, reciprocals]))
 }
 
 /// Returns the exact reciprocals of the elements of a constant, or of a broadcast constant.
@@ -64,7 +41,8 @@ fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
     let value = literal(cx.module, from).filter(|l| l.bytes().len() <= MAX_BYTES)?;
     let mut bytes = Vec::with_capacity(value.bytes().len());
     for element in value.bytes().chunks_exact(ty.byte_size()) {
-        bytes.extend_from_slice(&exact_reciprocal(ty, element)?);
+        let reciprocal = exact_reciprocal(ty, float_value(ty, element)?)?;
+        bytes.extend_from_slice(&float_bytes(ty, reciprocal)?);
     }
     let plain = ArrayShape::new(ty, shape.dims);
     let reciprocals = Literal::try_from_bytes(plain.clone().into(), AlignedBytes::from_slice(&bytes))?;
@@ -76,35 +54,6 @@ fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
         }
         _ => Some(reciprocals),
     }
-}
-
-/// Returns whether the type represents the value as a normal number.
-fn is_normal_in(ty: ElementType, value: f64) -> bool {
-    let smallest = match ty {
-        ElementType::F16 => 2f64.powi(-14),
-        ElementType::Bf16 | ElementType::F32 => 2f64.powi(-126),
-        ElementType::F64 => f64::MIN_POSITIVE,
-        _ => return false,
-    };
-    value.abs() >= smallest && float_bytes(ty, value).is_some()
-}
-
-/// Returns the exponent, if all elements of `id` are the same power of two, at least 2, of an unsigned type.
-fn unsigned_power_of_two(cx: &Cx<'_>, id: InstrId) -> Option<u32> {
-    let (ty, bytes) = splat(cx.module, id)?;
-    let mut wide = [0u8; 8];
-    wide.get_mut(..bytes.len())?.copy_from_slice(&bytes);
-    let value = u64::from_le_bytes(wide);
-    (ty.is_unsigned_integer() && value.is_power_of_two() && value > 1).then(|| value.trailing_zeros())
-}
-
-/// Rewrites `x % 2^k`, only for unsigned integers: a signed remainder has the sign of `x`.
-fn remainder_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let a = cx.array(id)?;
-    let k = unsigned_power_of_two(cx, c)?;
-    let mask = cx.splat(&a, (((1u64 << k) - 1).to_le_bytes()).get(..a.element_type.byte_size())?)?;
-    Some(cx.add_same_shape(Op::And, &[x, mask]))
 }
 
 /// Computes an elementwise operation once, before the broadcast, if its operands are equal along some

@@ -5,7 +5,6 @@
 //! that the language of rules cannot express is a function, and the tables list them.
 
 mod arithmetic;
-mod bits;
 mod cancel;
 mod chains;
 mod compare;
@@ -16,7 +15,6 @@ mod indexing;
 mod iota;
 mod movement;
 mod progression;
-mod ranges;
 mod reassociate;
 mod reduce;
 mod reduced;
@@ -63,9 +61,7 @@ ENTRY e {
 static TABLES: &[&[Pattern]] = &[
     arithmetic::PATTERNS,
     cancel::PATTERNS,
-    bits::PATTERNS,
     compare::PATTERNS,
-    ranges::PATTERNS,
     reassociate::PATTERNS,
     convert::PATTERNS,
     shape::PATTERNS,

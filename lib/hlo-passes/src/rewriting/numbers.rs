@@ -1,0 +1,87 @@
+//! Numbers that rules compute from constants.
+
+use super::{Arithmetic, Expression};
+use crate::support::constants::{ElementBytes, Number, exact_reciprocal, float_bytes, wide_integer_bytes};
+use crate::support::integer_range::{Range, type_range};
+use hlo_ir::ElementType;
+
+/// Evaluates an expression. `value` returns the value of a variable, and `ty` its element type. Returns `None`
+/// if a value is not known, or if a function is not defined for it.
+pub fn evaluate(
+    expression: &Expression,
+    value: &dyn Fn(usize) -> Option<Number>,
+    ty: &dyn Fn(usize) -> Option<ElementType>,
+) -> Option<Number> {
+    Some(match expression {
+        Expression::Integer(n) => Number::Integer((*n).into()),
+        Expression::Variable(v) => value(*v)?,
+        Expression::Width(v) => Number::Integer(ty(*v)?.bit_width().into()),
+        Expression::Lowest(v) => Number::Integer(type_range(ty(*v)?)?.low),
+        Expression::Highest(v) => Number::Integer(type_range(ty(*v)?)?.high),
+        Expression::Log2(operand) => match evaluate(operand.first()?, value, ty)? {
+            Number::Integer(n) if n > 0 && n & (n - 1) == 0 => Number::Integer(n.trailing_zeros().into()),
+            _ => return None,
+        },
+        Expression::Reciprocal(v) => match value(*v)? {
+            Number::Float(x) => Number::Float(exact_reciprocal(ty(*v)?, x)?),
+            Number::Integer(_) => return None,
+        },
+        Expression::Result(arithmetic, operands) => {
+            let [a, b] = &operands[..] else { return None };
+            let (Number::Integer(a), Number::Integer(b)) = (evaluate(a, value, ty)?, evaluate(b, value, ty)?)
+            else {
+                return None;
+            };
+            Number::Integer(compute(*arithmetic, a, b)?)
+        }
+    })
+}
+
+fn compute(arithmetic: Arithmetic, a: i128, b: i128) -> Option<i128> {
+    match arithmetic {
+        Arithmetic::Add => a.checked_add(b),
+        Arithmetic::Subtract => a.checked_sub(b),
+        Arithmetic::Multiply => a.checked_mul(b),
+        Arithmetic::Remainder => a.checked_rem(b),
+    }
+}
+
+/// Returns the range of an expression of integers. `range` returns that of a variable.
+pub(super) fn range(
+    expression: &Expression,
+    range_of: &dyn Fn(usize) -> Option<Range>,
+    ty: &dyn Fn(usize) -> Option<ElementType>,
+) -> Option<Range> {
+    match expression {
+        Expression::Variable(v) => range_of(*v),
+        Expression::Result(arithmetic @ (Arithmetic::Add | Arithmetic::Subtract), operands) => {
+            let [a, b] = &operands[..] else { return None };
+            let (a, b) = (range(a, range_of, ty)?, range(b, range_of, ty)?);
+            let (low, high) = if *arithmetic == Arithmetic::Add { (b.low, b.high) } else { (b.high, b.low) };
+            Some(Range { low: compute(*arithmetic, a.low, low)?, high: compute(*arithmetic, a.high, high)? })
+        }
+        other => match evaluate(other, &|_| None, ty)? {
+            Number::Integer(n) => Some(Range { low: n, high: n }),
+            Number::Float(_) => None,
+        },
+    }
+}
+
+/// Returns whether the first number is below the second one, or equal to it if `or_equal` is true. -0 is below
+/// +0, and NaN is not ordered.
+pub fn is_below(a: Number, b: Number, or_equal: bool) -> bool {
+    let order = match (a, b) {
+        (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),
+        (Number::Float(a), Number::Float(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
+        _ => return false,
+    };
+    order.is_lt() || or_equal && order.is_eq()
+}
+
+/// Returns the bytes of a number, if the element type represents it.
+pub fn number_bytes(number: Number, ty: ElementType) -> Option<ElementBytes> {
+    match number {
+        Number::Integer(n) => wide_integer_bytes(ty, n),
+        Number::Float(x) => float_bytes(ty, x),
+    }
+}
