@@ -47,6 +47,9 @@ impl Pattern {
     }
 }
 
+/// The ranges of some values; `None` for a value that has no range.
+type KnownRanges = SmallVec<[(InstrId, Option<Range>); 3]>;
+
 /// The context of a pattern: the module, and methods to emit instructions next to the examined one.
 pub struct Cx<'m> {
     /// The module.
@@ -60,7 +63,7 @@ pub struct Cx<'m> {
     namer: Option<ComputationNamer>,
     combiners: Combiners,
     /// The ranges of values, while the patterns examine one instruction.
-    ranges: RefCell<SmallVec<[(InstrId, Option<Range>); 3]>>,
+    ranges: RefCell<KnownRanges>,
 }
 
 impl Cx<'_> {
