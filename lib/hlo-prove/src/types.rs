@@ -205,6 +205,8 @@ impl Typing {
             Condition::Not(inner) => self.admits(inner.first()?).map(|known| !known),
             Condition::Type(class, v) => Some(class_contains(*class, self.variables[*v])),
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
+            // All elements are computed alike.
+            Condition::SameSizes(..) => Some(true),
             // Any value may be known or not.
             Condition::Constant(_) => None,
             Condition::Below(a, b, or_equal) => self.below(a, b, *or_equal, is_number),

@@ -122,6 +122,8 @@ pub enum Condition {
     Type(TypeClass, usize),
     /// The variables have the same element type.
     SameType(usize, usize),
+    /// The variables have the same sizes.
+    SameSizes(usize, usize),
     /// All elements of the variable are known: a constant, or a broadcast of a constant scalar.
     Constant(usize),
     /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and

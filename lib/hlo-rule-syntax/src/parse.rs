@@ -330,6 +330,7 @@ impl<'t> Reader<'t> {
             }
             ("constant", &[variable]) => Ok(Condition::Constant(variable)),
             ("same-type", &[a, b]) => Ok(Condition::SameType(a, b)),
+            ("same-sizes", &[a, b]) => Ok(Condition::SameSizes(a, b)),
             ("ordered", []) => Ok(Condition::Ordered),
             ("by-integer", []) => Ok(Condition::ByInteger),
             ("by-value", []) => Ok(Condition::ByValue),

@@ -21,8 +21,10 @@ use smallvec::SmallVec;
 /// The instructions that the parts of a pattern matched.
 #[derive(Default)]
 struct Matched {
-    /// The bits that say which commutative operations have exchanged operands.
-    left: u32,
+    /// The commutative operations with exchanged operands, one bit each. The first one has the highest bit.
+    exchanged: u32,
+    /// The number of commutative operations that were not visited yet.
+    left: usize,
     variables: SmallVec<[Option<InstrId>; 8]>,
     /// The type of the order of all comparisons.
     order: Option<ComparisonType>,
@@ -40,7 +42,10 @@ pub(crate) struct Matcher<'r> {
     direction: Option<ComparisonDirection>,
     /// An operand, and the element types that the condition allows for it, one bit each.
     types: (usize, u64),
-    /// The orders of operands to try. Each bit exchanges the operands of a commutative operation.
+    /// Number of commutative operations in the pattern.
+    exchanges: usize,
+    /// The orders of operands to try: [`Matched::exchanged`]. The root has the highest bit, so its operands are
+    /// exchanged last.
     orders: SmallVec<[u32; 4]>,
 }
 
@@ -60,17 +65,20 @@ impl<'r> Matcher<'r> {
         });
         let mut exchanges = Vec::new();
         commutative(pattern, clause, &mut exchanges);
-        let orders = 0..1u32 << exchanges.len().min(MAX_EXCHANGES);
+        let count = exchanges.len().min(MAX_EXCHANGES);
         // An exchange of two variables that occur nowhere else makes no difference.
-        let different =
-            |order: &u32| exchanges.iter().enumerate().all(|(n, matters)| *matters || order >> n & 1 == 0);
+        let different = |order: &u32| {
+            let bit = |n: usize| order >> (count - 1 - n) & 1;
+            exchanges.iter().take(count).enumerate().all(|(n, matters)| *matters || bit(n) == 0)
+        };
         Self {
             clause,
             operands: operands.collect(),
             is_same: matches!(&pattern.operands[..], [Term::Variable(x), Term::Variable(y)] if x == y),
             direction: pattern.direction.map(comparison_direction),
             types: operand_types(clause),
-            orders: orders.filter(different).collect(),
+            exchanges: count,
+            orders: (0..1u32 << count).filter(different).collect(),
         }
     }
 
@@ -115,7 +123,7 @@ impl<'r> Matcher<'r> {
     pub(crate) fn apply(&self, cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         let clause = self.clause;
         for &order in &self.orders {
-            let mut matched = Matched { left: order, ..Matched::default() };
+            let mut matched = Matched { exchanged: order, left: self.exchanges, ..Matched::default() };
             matched.variables.resize(clause.variables.len(), None);
             if matched.operation(cx, &clause.pattern, id)
                 && matched.check(cx, &clause.condition) == Some(true)
@@ -261,9 +269,8 @@ impl Matched {
 
     /// Returns whether to exchange the operands of the next commutative operation.
     fn next_exchange(&mut self) -> bool {
-        let exchange = self.left & 1 == 1;
-        self.left >>= 1;
-        exchange
+        self.left = self.left.saturating_sub(1);
+        self.exchanged >> self.left & 1 == 1
     }
 
     fn term(&mut self, cx: &Cx<'_>, term: &Term, id: InstrId, user: InstrId) -> bool {
@@ -300,6 +307,7 @@ impl Matched {
             Condition::SameType(a, b) => {
                 cx.element_type(self.value(*a)?)? == cx.element_type(self.value(*b)?)?
             }
+            Condition::SameSizes(a, b) => cx.array(self.value(*a)?)?.dims == cx.array(self.value(*b)?)?.dims,
             Condition::Constant(v) => is_constant(cx.module, self.value(*v)?),
             Condition::Below(a, b, or_equal) => is_below(self.number(cx, a)?, self.number(cx, b)?, *or_equal),
             Condition::Always(a, b, or_equal) => {
