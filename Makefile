@@ -50,7 +50,7 @@ mpi:
 # Proves the rewrite rules that changed, and updates lib/hlo-passes/rules/proofs.txt. ALL=1 proves all rules again.
 prove: deps
 	@sh scripts/deps.sh --prove
-	cargo run --release --locked -q -p hlo-prove -- $(if $(ALL),,--cache lib/hlo-passes/rules/proofs.txt)
+	cargo run --release --locked -q -p hlo-prove -- $(if $(ALL),--expect,--cache) lib/hlo-passes/rules/proofs.txt
 
 # Runs every pass on every module of the corpus; `make test` runs a sample of them. PASSES=a,b selects passes.
 test-full: test

@@ -1,5 +1,6 @@
 //! Compares both sides of a clause on the interpreter.
 
+use crate::semantics::is_open;
 use crate::types::Typing;
 use hlo_eval::Options;
 use hlo_ir::attr::ComparisonType;
@@ -39,16 +40,22 @@ pub fn named(clause: &Clause) -> impl Iterator<Item = usize> + '_ {
     (0..clause.variables.len()).filter(|&v| !clause.variables[v].is_empty())
 }
 
-/// Computes both sides of a clause for these values of the variables. Returns the first ones that satisfy the
-/// condition and for which they differ.
+/// The result of a comparison for some values.
+pub enum Comparison {
+    /// No values satisfy the condition.
+    NoValues,
+    /// Both sides are the same for all values that satisfy the condition.
+    Same,
+    /// Both sides differ.
+    Different(Counterexample),
+}
+
+/// Computes both sides of a clause for these values of the variables, if they satisfy the condition. Returns the
+/// first difference.
 ///
 /// # Errors
 /// The interpreter does not support the clause for these types.
-pub fn find_difference(
-    clause: &Clause,
-    typing: &Typing,
-    values: &Values,
-) -> Result<Option<Counterexample>, String> {
+pub fn find_difference(clause: &Clause, typing: &Typing, values: &Values) -> Result<Comparison, String> {
     let variables: Vec<usize> = named(clause).collect();
     let mut kept = values.clone();
     let result = typing.type_of(&Term::Operation(clause.pattern.clone()), None);
@@ -65,15 +72,15 @@ pub fn find_difference(
         kept = values.iter().map(|column| valid.iter().map(|&n| column[n]).collect()).collect();
     }
     if kept.first().is_none_or(Vec::is_empty) {
-        return Ok(None);
+        return Ok(Comparison::NoValues);
     }
     let (ty, [pattern, replacement]) = both_sides(clause, typing, &kept)?;
     let mut pairs = pattern.iter().zip(&replacement);
-    let Some(at) = pairs.position(|(&a, &b)| !same(ty, a, b)) else { return Ok(None) };
+    let Some(at) = pairs.position(|(&a, &b)| !same(ty, a, b)) else { return Ok(Comparison::Same) };
     let input = |(n, &v): (usize, &usize)| {
         (clause.variables[v].to_string(), text_of(typing.variables[v], kept[n][at]))
     };
-    Ok(Some(Counterexample {
+    Ok(Comparison::Different(Counterexample {
         inputs: variables.iter().enumerate().map(input).collect(),
         pattern: text_of(ty, pattern[at]),
         replacement: text_of(ty, replacement[at]),
@@ -168,7 +175,7 @@ impl<'t> Program<'t> {
         let opcode = operation.opcode;
         let operand = match opcode {
             Opcode::Convert => self.typing.type_of(&operation.operands[0], None),
-            _ => self.typing.operand_type(operation),
+            _ => self.typing.operand_type(operation, Some(ty)),
         };
         let operand = operand.ok_or("an operand has no element type")?;
         let mut names = Vec::new();
@@ -288,7 +295,7 @@ impl Row<'_> {
         match term {
             Term::Computed(_) => self.constant(term, ty).is_some(),
             Term::Operation(operation) => {
-                let operand = self.typing.operand_type(operation).unwrap_or(ty);
+                let operand = self.typing.operand_type(operation, Some(ty)).unwrap_or(ty);
                 operation.operands.iter().all(|term| self.represents(term, operand))
             }
             _ => true,
@@ -303,10 +310,7 @@ impl Row<'_> {
         match condition {
             Condition::All(list) => list.iter().all(|c| self.satisfies(c)),
             Condition::Any(list) => list.iter().any(|c| self.satisfies(c)),
-            // Any value may be known or not.
-            Condition::Not(inner) => {
-                inner.iter().all(|c| matches!(c, Condition::Constant(_)) || !self.satisfies(c))
-            }
+            Condition::Not(inner) => inner.iter().all(|c| is_open(c) || !self.satisfies(c)),
             // A range contains the value.
             Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
                 match (self.evaluate(a), self.evaluate(b)) {

@@ -10,19 +10,19 @@
 //! - If the solver does not decide in time, or has no such operation, the interpreter compares random values.
 //!   The clause then counts as tested.
 //!
-//! Elementwise operations compute each element from the elements at the same index, so a proof for one
-//! element is a proof for all shapes.
+//! Elementwise operations compute each element from the elements at the same index, so a proof for one element
+//! is a proof for all sizes. The rewrite driver checks that a replacement has the shape of the pattern.
 
 mod check;
 mod semantics;
 mod solver;
 mod types;
 
-pub use check::{Counterexample, Values, find_difference};
+pub use check::{Comparison, Counterexample, Values, find_difference};
 pub use solver::{Answer, Solver};
 pub use types::{Typing, typings};
 
-use hlo_passes::rewriting::{Clause, Rule, Term};
+use hlo_passes::rewriting::{Clause, Rule, Term, validate};
 use semantics::{Translation, Untranslated};
 
 /// The result for a clause and an element type.
@@ -32,6 +32,8 @@ pub enum Verdict {
     Proved,
     /// The interpreter computed both sides for all values.
     Exhausted,
+    /// No values of these types satisfy the condition.
+    Vacuous,
     /// The interpreter found no difference in random values. Contains the reason why there is no proof.
     Tested(String),
     /// The interpreter computed different values.
@@ -43,7 +45,7 @@ pub enum Verdict {
 impl Verdict {
     /// Returns whether the verdict covers all values.
     pub fn is_proof(&self) -> bool {
-        matches!(self, Verdict::Proved | Verdict::Exhausted)
+        matches!(self, Verdict::Proved | Verdict::Exhausted | Verdict::Vacuous)
     }
 }
 
@@ -102,12 +104,41 @@ pub fn compare_definition(
 pub fn check(rule: &Rule, solver: &Solver) -> std::io::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for clause in rule.clauses.iter() {
+        let text = clause.text.to_string();
+        let failed = |why: String| Finding {
+            clause: text.clone(),
+            types: String::new(),
+            verdict: Verdict::Failed(why),
+        };
+        if let Err(why) = validate(clause) {
+            findings.push(failed(why));
+            continue;
+        }
+        let mut applies = false;
         for typing in typings(clause) {
             let verdict = check_typing(clause, &typing, solver)?;
-            findings.push(Finding { clause: clause.text.to_string(), types: typing.to_string(), verdict });
+            applies |= match verdict {
+                Verdict::Vacuous => false,
+                // A proof says nothing if the condition is never true.
+                Verdict::Proved if !applies => has_values(clause, &typing, solver)?,
+                _ => true,
+            };
+            findings.push(Finding { clause: text.clone(), types: typing.to_string(), verdict });
+        }
+        if !applies {
+            findings.push(failed("no values of any element types satisfy the condition".to_string()));
         }
     }
     Ok(findings)
+}
+
+/// Returns whether the solver finds values that satisfy the condition of a clause.
+fn has_values(clause: &Clause, typing: &Typing, solver: &Solver) -> std::io::Result<bool> {
+    let mut translation = Translation::new(typing, check::named(clause), false);
+    let Ok(condition) = translation.condition(&clause.condition) else { return Ok(true) };
+    translation.line(&format!("(assert {condition})"));
+    let text = format!("{}\n{}", semantics::COMPLEX_SORTS, translation.text);
+    Ok(solver.ask(&text, &[])? != Answer::Unsatisfiable)
 }
 
 /// Number of bits of all variables together for which all values are computed, if the solver can also decide.
@@ -145,10 +176,9 @@ pub fn check_typing(clause: &Clause, typing: &Typing, solver: &Solver) -> std::i
                 verdict => return Ok(verdict),
             },
             Answer::Unknown(text) => match text.lines().next() {
-                Some(line) if line != "unknown" && !line.is_empty() => {
-                    return Ok(Verdict::Failed(format!("the solver printed: {line}")));
-                }
-                _ => reason = "the solver does not decide in time".to_string(),
+                Some("unknown") => reason = "the solver does not decide in time".to_string(),
+                Some(line) => return Ok(Verdict::Failed(format!("the solver printed: {line}"))),
+                None => return Ok(Verdict::Failed("the solver printed nothing".to_string())),
             },
         }
     }
@@ -156,22 +186,25 @@ pub fn check_typing(clause: &Clause, typing: &Typing, solver: &Solver) -> std::i
         return Ok(verdict);
     }
     Ok(match find_difference(clause, typing, &check::random_values(clause, typing)) {
-        Ok(None) => Verdict::Tested(reason),
-        Ok(Some(found)) => Verdict::Refuted(found),
+        Ok(Comparison::Same) => Verdict::Tested(reason),
+        Ok(Comparison::NoValues) => Verdict::Failed("no random values satisfy the condition".to_string()),
+        Ok(Comparison::Different(found)) => Verdict::Refuted(found),
         Err(why) => Verdict::Failed(why),
     })
 }
 
 /// Computes both sides for all values, if the variables have at most `limit` bits together.
 fn exhaust(clause: &Clause, typing: &Typing, limit: u32) -> Option<Verdict> {
+    let mut verdict = Verdict::Vacuous;
     for values in check::all_values(clause, typing, limit)? {
         match find_difference(clause, typing, &values) {
-            Ok(None) => {}
-            Ok(Some(found)) => return Some(Verdict::Refuted(found)),
+            Ok(Comparison::NoValues) => {}
+            Ok(Comparison::Same) => verdict = Verdict::Exhausted,
+            Ok(Comparison::Different(found)) => return Some(Verdict::Refuted(found)),
             Err(why) => return Some(Verdict::Failed(why)),
         }
     }
-    Some(Verdict::Exhausted)
+    Some(verdict)
 }
 
 /// The text of a question to the solver.
@@ -204,8 +237,8 @@ fn confirmed(clause: &Clause, typing: &Typing, values: &str) -> Verdict {
     let row: Option<Values> = lines.map(|line| Some(vec![value_of(line)?])).collect();
     let Some(row) = row else { return Verdict::Failed(format!("the solver printed: {values}")) };
     match find_difference(clause, typing, &row) {
-        Ok(Some(found)) => Verdict::Refuted(found),
-        Ok(None) => Verdict::Failed(format!("the interpreter finds no difference for {}", values.trim())),
+        Ok(Comparison::Different(found)) => Verdict::Refuted(found),
+        Ok(_) => Verdict::Failed(format!("the interpreter finds no difference for {}", values.trim())),
         Err(why) => Verdict::Failed(why),
     }
 }

@@ -31,11 +31,14 @@ struct Args {
     #[arg(long, value_name = "COMMAND", default_value = "z3")]
     solver: String,
     /// The time for one question to the solver
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86400))]
     limit: u64,
     /// Check only rules that this file does not contain with their current text, and update it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "rules")]
     cache: Option<String>,
+    /// Fail if a rule that is proved in this file is only tested now
+    #[arg(long, value_name = "FILE")]
+    expect: Option<String>,
     /// Print the result for each clause and element type
     #[arg(long)]
     verbose: bool,
@@ -57,6 +60,13 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<bool, String> {
     let all_rules = selected(args)?;
     let known = match &args.cache {
+        Some(path) => match std::fs::read_to_string(path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(|e| format!("{path}: {e}"))?,
+        },
+        None => String::new(),
+    };
+    let expected = match &args.expect {
         Some(path) => std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?,
         None => String::new(),
     };
@@ -64,15 +74,19 @@ fn run(args: &Args) -> Result<bool, String> {
     let solver = Solver { command: args.solver.clone(), limit: Duration::from_secs(args.limit) };
     if !solver.is_installed() {
         let hint = "install the Debian package `z3`, or name another solver with --solver";
-        return Err(format!("the SMT solver `{}` cannot be started: {hint}", args.solver));
+        return Err(format!("the SMT solver `{}` does not start or does not answer: {hint}", args.solver));
     }
     let start = Instant::now();
     let verbose = args.verbose || !args.rules.is_empty();
     let all = check_all(&rules, &solver).map_err(|e| format!("`{}`: {e}", args.solver))?;
-    let (mut proved, mut tested, mut refuted) = (0, 0, 0);
+    let (mut proved, mut tested, mut refuted, mut demoted) = (0, 0, 0, 0);
     let mut new = String::new();
     for (rule, findings) in rules.iter().zip(&all) {
         let status = status(findings);
+        if status == "tested" && expected.contains(&cache_line(rule, "proved")) {
+            println!("{} was proved before", rule.name);
+            demoted += 1;
+        }
         match status {
             "proved" => proved += 1,
             "tested" => tested += 1,
@@ -85,7 +99,10 @@ fn run(args: &Args) -> Result<bool, String> {
     if let Some(path) = &args.cache {
         let line = |rule: &Rule| cached(&known, rule).or_else(|| cached(&new, rule));
         let text: String = all_rules.iter().filter_map(line).collect();
-        std::fs::write(path, text).map_err(|e| format!("{path}: {e}"))?;
+        // A failure must not leave half of a file.
+        let new = format!("{path}.new");
+        std::fs::write(&new, text).map_err(|e| format!("{new}: {e}"))?;
+        std::fs::rename(&new, path).map_err(|e| format!("{path}: {e}"))?;
         println!(
             "{} other rules have not changed since they were added to {path}",
             all_rules.len() - rules.len()
@@ -96,7 +113,7 @@ fn run(args: &Args) -> Result<bool, String> {
         rules.len(),
         start.elapsed().as_secs_f64()
     );
-    Ok(refuted == 0)
+    Ok(refuted == 0 && demoted == 0)
 }
 
 /// Returns the line of the cache for a rule.
@@ -169,6 +186,7 @@ fn print_finding(finding: &Finding) {
     let (word, detail) = match &finding.verdict {
         Verdict::Proved => ("proved", "for all values".to_string()),
         Verdict::Exhausted => ("proved", "all values were computed".to_string()),
+        Verdict::Vacuous => ("proved", "no values satisfy the condition".to_string()),
         Verdict::Tested(why) => ("tested", why.clone()),
         Verdict::Refuted(found) => ("refuted", found.to_string()),
         Verdict::Failed(why) => ("failed", why.clone()),

@@ -176,7 +176,7 @@ impl<'t> Translation<'t> {
         let missing = || Untranslated(format!("`{}` has no translation", opcode.name()));
         let ty = match opcode {
             Opcode::Convert => self.typing.type_of(&operation.operands[0], None).ok_or_else(missing)?,
-            _ => self.typing.operand_type(operation).ok_or_else(missing)?,
+            _ => self.typing.operand_type(operation, Some(result)).ok_or_else(missing)?,
         };
         if let (Opcode::Power, [x, Term::Literal(Value::Integer(exponent))]) =
             (opcode, &operation.operands[..])
@@ -334,9 +334,11 @@ impl<'t> Translation<'t> {
         Ok(match condition {
             Condition::All(list) => self.list("and", list)?,
             Condition::Any(list) => self.list("or", list)?,
-            // Any value may be known or not.
-            Condition::Constant(_) => "true".to_string(),
-            Condition::Not(inner) if matches!(inner[..], [Condition::Constant(_)]) => "true".to_string(),
+            // The proof does not depend on them.
+            Condition::Constant(_) | Condition::SameSizes(..) | Condition::SameOpcode(..) => {
+                "true".to_string()
+            }
+            Condition::Not(inner) if inner.iter().all(is_open) => "true".to_string(),
             Condition::Not(inner) => {
                 let inner = inner.first().ok_or_else(|| Untranslated("a condition is empty".to_string()))?;
                 format!("(not {})", self.condition(inner)?)
@@ -385,7 +387,8 @@ impl<'t> Translation<'t> {
     fn wide(&self, expressions: &[&Expression]) -> u32 {
         let mut used = Vec::new();
         expressions.iter().for_each(|expression| variables(expression, &mut used));
-        2 * used.iter().map(|&v| self.typing.variables[v].bit_width()).max().unwrap_or(64) + 72
+        // The rewrite driver computes with 128 bits.
+        (2 * used.iter().map(|&v| self.typing.variables[v].bit_width()).max().unwrap_or(64) + 72).max(136)
     }
 
     /// Returns an integer as a signed bit vector. Adds the conditions for which it is defined to a list.
@@ -455,6 +458,11 @@ impl<'t> Translation<'t> {
         self.line(&format!("(assert (and {}))", defined.join(" ")));
         Ok(result)
     }
+}
+
+/// Returns whether a condition does not restrict the elements.
+pub fn is_open(condition: &Condition) -> bool {
+    matches!(condition, Condition::Constant(_) | Condition::SameSizes(..) | Condition::SameOpcode(..))
 }
 
 /// Returns a signed integer of this width.

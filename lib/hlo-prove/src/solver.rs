@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An SMT solver that reads SMT-LIB from its standard input.
 #[derive(Clone, Debug)]
@@ -31,11 +31,9 @@ pub enum Answer {
 }
 
 impl Solver {
-    /// Returns whether the solver can be started.
+    /// Returns whether the solver can be started and answers.
     pub fn is_installed(&self) -> bool {
-        let mut command = Command::new(&self.command);
-        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
+        self.run("(echo \"ready\")\n").is_ok_and(|answer| answer.contains("ready"))
     }
 
     /// Asks whether the assertions of a text can be satisfied, and for the values of `names` if they can.
@@ -66,29 +64,25 @@ impl Solver {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let output = process.stdout.take();
-        let reader = std::thread::spawn(move || {
+        let (output, input) = (process.stdout.take(), process.stdin.take());
+        let script = format!("(set-option :timeout {})\n{text}", self.limit.as_millis());
+        // A solver that ends early closes its input. Its output says why.
+        std::thread::spawn(move || input.map(|mut input| input.write_all(script.as_bytes())));
+        let (sender, answer) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
             let mut text = String::new();
-            if let Some(mut output) = output {
-                let _ = output.read_to_string(&mut text);
+            if let Some(output) = output {
+                let _ = output.take(MAX_OUTPUT).read_to_string(&mut text);
             }
-            text
+            sender.send(text)
         });
-        if let Some(mut input) = process.stdin.take() {
-            // A solver that ends early closes its input. Its output says why.
-            let _ = writeln!(input, "(set-option :timeout {})", self.limit.as_millis());
-            let _ = input.write_all(text.as_bytes());
-        }
-        // The solver's own limit is not exact.
-        let end = Instant::now() + self.limit + Duration::from_secs(5);
-        while process.try_wait()?.is_none() {
-            if Instant::now() > end {
-                let _ = process.kill();
-                let _ = process.wait();
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Ok(reader.join().unwrap_or_default())
+        // The solver's own limit is not exact. Its children may keep the output open after its end.
+        let answer = answer.recv_timeout(self.limit + Duration::from_secs(5));
+        let _ = process.kill();
+        process.wait()?;
+        Ok(answer.unwrap_or_else(|_| "unknown\n".to_string()))
     }
 }
+
+/// Maximum size of a solver's output in bytes.
+const MAX_OUTPUT: u64 = 1 << 20;

@@ -15,8 +15,8 @@ pub struct Typing {
     pub variables: Vec<ElementType>,
     /// The type of the order of the comparisons in the clause.
     pub order: ComparisonType,
-    /// The element type that the comparisons compare, if the clause contains comparisons.
-    pub compared: Option<ElementType>,
+    /// The element types that the comparisons of the pattern compare.
+    pub compared: Vec<ElementType>,
 }
 
 impl std::fmt::Display for Typing {
@@ -35,6 +35,9 @@ impl std::fmt::Display for Typing {
     }
 }
 
+/// Maximum number of variables with different types. All combinations of types are tried.
+const MAX_TYPES: usize = 4;
+
 /// Returns all typings of a clause for which its pattern can match a valid module.
 pub fn typings(clause: &Clause) -> Vec<Typing> {
     let count = clause.variables.len();
@@ -47,6 +50,9 @@ pub fn typings(clause: &Clause) -> Vec<Typing> {
     }
     let roots: Vec<usize> = (0..count).filter(|&v| is_named(v) && classes.root(v) == v).collect();
     let mut found = Vec::new();
+    if roots.len() > MAX_TYPES {
+        return found;
+    }
     let mut chosen = vec![0; roots.len()];
     loop {
         let types: Vec<ElementType> = (0..count)
@@ -72,42 +78,46 @@ impl Classes {
         if self.0[v] == v { v } else { self.root(self.0[v]) }
     }
 
-    /// Joins the variables that are operands of one operation and must have the same type.
-    fn unify(&mut self, operation: &Operation, is_named: &dyn Fn(usize) -> bool) {
+    /// Joins the variables that must have the same type. Returns a variable that has the type of the result.
+    fn unify(&mut self, operation: &Operation, is_named: &dyn Fn(usize) -> bool) -> Option<usize> {
         let skip = usize::from(operation.opcode == Opcode::Select);
         let mut first = None;
         for (n, operand) in operation.operands.iter().enumerate() {
-            match operand {
+            let variable = match operand {
                 Term::Operation(inner) => self.unify(inner, is_named),
-                Term::Variable(v) if n >= skip && is_named(*v) => {
-                    let root = self.root(*v);
-                    match first {
-                        Some(first) => self.0[root] = first,
-                        None => first = Some(root),
-                    }
-                }
-                _ => {}
+                Term::Variable(v) => Some(*v).filter(|v| is_named(*v)),
+                _ => None,
+            };
+            let Some(variable) = variable.filter(|_| n >= skip) else { continue };
+            let root = self.root(variable);
+            match first {
+                Some(first) => self.0[root] = self.root(first),
+                None => first = Some(root),
             }
         }
+        let is_same = operation.opcode.elementwise().is_some_and(|e| e.result == ResultType::Same);
+        first.filter(|_| is_same)
     }
 }
 
 /// Returns the typings with these types of the variables, one for each order of comparisons.
 fn valid(clause: &Clause, types: &[ElementType]) -> Vec<Typing> {
-    let mut typing = Typing { variables: types.to_vec(), order: ComparisonType::Default, compared: None };
+    let mut typing =
+        Typing { variables: types.to_vec(), order: ComparisonType::Default, compared: Vec::new() };
     bind_parts(&mut typing, &clause.pattern);
-    typing.compared = compared(&typing, &clause.pattern);
+    let mut types = Vec::new();
+    compared(&typing, &clause.pattern, &mut types);
+    typing.compared = types;
     let Some(result) = typing.type_of(&Term::Operation(clause.pattern.clone()), None) else {
         return Vec::new();
     };
     if typing.type_of(&clause.replacement, Some(result)) != Some(result) {
         return Vec::new();
     }
-    let orders: &[ComparisonType] = match typing.compared {
-        None => &[ComparisonType::Default],
-        Some(ty) if ty.is_float() => &[ComparisonType::Default, ComparisonType::TotalOrder],
-        Some(_) => &[ComparisonType::Default],
-    };
+    // The verifier admits the total order only for floating-point numbers.
+    let floats = !typing.compared.is_empty() && typing.compared.iter().all(|ty| ty.is_float());
+    let all = [ComparisonType::Default, ComparisonType::TotalOrder];
+    let orders = if floats { &all[..] } else { &all[..1] };
     let with = |&order: &ComparisonType| Typing { order, ..typing.clone() };
     orders.iter().map(with).filter(|typing| typing.admits(&clause.condition) != Some(false)).collect()
 }
@@ -125,15 +135,16 @@ fn bind_parts(typing: &mut Typing, operation: &Operation) {
     }
 }
 
-/// Returns the type that the comparisons of a pattern compare.
-fn compared(typing: &Typing, operation: &Operation) -> Option<ElementType> {
+/// Adds the types that the comparisons of a pattern compare to a list.
+fn compared(typing: &Typing, operation: &Operation, found: &mut Vec<ElementType>) {
     if operation.opcode == Opcode::Compare {
-        return operation.operands.iter().find_map(|operand| typing.type_of(operand, None));
+        found.extend(operation.operands.iter().find_map(|operand| typing.type_of(operand, None)));
     }
-    operation.operands.iter().find_map(|operand| match operand {
-        Term::Operation(inner) => compared(typing, inner),
-        _ => None,
-    })
+    for operand in operation.operands.iter() {
+        if let Term::Operation(inner) = operand {
+            compared(typing, inner, found);
+        }
+    }
 }
 
 impl Typing {
@@ -158,7 +169,7 @@ impl Typing {
             self.type_of(operation.operands.first()?, None)?;
             return wanted;
         }
-        let operand = self.operand_type(operation)?;
+        let operand = self.operand_type(operation, wanted)?;
         let all_valid = operation.operands.iter().enumerate().all(|(n, term)| {
             let ty = if operation.opcode == Opcode::Select && n == 0 { ElementType::Pred } else { operand };
             self.type_of(term, Some(ty)) == Some(ty)
@@ -177,10 +188,17 @@ impl Typing {
     }
 
     /// Returns the type of the operands of an operation: of the first one that is neither a literal nor a
-    /// conversion. For a selection, this is the type of the values.
-    pub fn operand_type(&self, operation: &Operation) -> Option<ElementType> {
+    /// conversion, or otherwise that of the result. For a selection, this is the type of the values.
+    pub fn operand_type(&self, operation: &Operation, result: Option<ElementType>) -> Option<ElementType> {
         let skip = usize::from(operation.opcode == Opcode::Select);
-        operation.operands[skip..].iter().find_map(|operand| self.type_of(operand, None))
+        let known = operation.operands[skip..].iter().find_map(|operand| self.type_of(operand, None));
+        let is_same = operation.opcode.elementwise()?.result == ResultType::Same;
+        known.or(result.filter(|_| is_same))
+    }
+
+    /// Returns whether all comparisons have a property, as the rewrite driver checks it.
+    fn all_compared(&self, has: fn(ElementType, ComparisonType) -> bool) -> Option<bool> {
+        Some(!self.compared.is_empty() && self.compared.iter().all(|&ty| has(ty, self.order)))
     }
 
     /// Returns whether the condition is true for the types, or `None` if that depends on values.
@@ -205,18 +223,16 @@ impl Typing {
             Condition::Not(inner) => self.admits(inner.first()?).map(|known| !known),
             Condition::Type(class, v) => Some(class_contains(*class, self.variables[*v])),
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
-            // All elements are computed alike.
-            Condition::SameSizes(..) => Some(true),
-            // Any value may be known or not.
-            Condition::Constant(_) => None,
+            // The proof does not depend on sizes, and any value may be known or not.
+            Condition::SameSizes(..) | Condition::SameOpcode(..) | Condition::Constant(_) => None,
             Condition::Below(a, b, or_equal) => self.below(a, b, *or_equal, is_number),
             // Only integers have ranges.
             Condition::Always(a, b, or_equal) => {
                 self.below(a, b, *or_equal, |ty| ty.is_integer() || ty.is_pred())
             }
-            Condition::Ordered => Some(is_ordered(self.compared?, self.order)),
-            Condition::ByInteger => Some(is_by_integer(self.compared?, self.order)),
-            Condition::ByValue => Some(is_by_value(self.compared?, self.order)),
+            Condition::Ordered => self.all_compared(is_ordered),
+            Condition::ByInteger => self.all_compared(is_by_integer),
+            Condition::ByValue => self.all_compared(is_by_value),
         }
     }
 

@@ -92,8 +92,8 @@ pub enum Direction {
     Lt,
 }
 
-/// The element of a constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The element of a constant. -0.0 differs from 0.0.
+#[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// An integer, or a floating-point number of that value. 0 is +0.
     Integer(i64),
@@ -109,6 +109,20 @@ pub enum Value {
     Ones,
 }
 
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Integer(a), Value::Integer(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Pred(a), Value::Pred(b)) => a == b,
+            (Value::Lowest, Value::Lowest)
+            | (Value::Highest, Value::Highest)
+            | (Value::Ones, Value::Ones) => true,
+            _ => false,
+        }
+    }
+}
+
 /// A condition of a clause.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
@@ -116,7 +130,7 @@ pub enum Condition {
     All(List<Condition>),
     /// At least one of these conditions.
     Any(List<Condition>),
-    /// Not the only condition in this list.
+    /// The list contains one condition, which must be false.
     Not(List<Condition>),
     /// The variable has an element type of this class.
     Type(TypeClass, usize),
@@ -124,6 +138,8 @@ pub enum Condition {
     SameType(usize, usize),
     /// The variables have the same sizes.
     SameSizes(usize, usize),
+    /// The variables are results of the same opcode, such as two broadcasts.
+    SameOpcode(usize, usize),
     /// All elements of the variable are known: a constant, or a broadcast of a constant scalar.
     Constant(usize),
     /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and
@@ -189,7 +205,7 @@ pub enum TypeClass {
     Complex,
     /// Predicates.
     Pred,
-    /// All types except `f8e8m0fnu`, whose numbers have no sign.
+    /// All types except `f8e8m0fnu`, the only floating-point type without signs.
     Negatable,
 }
 

@@ -3,7 +3,7 @@
 use super::{Arithmetic, Condition, Direction, Expression, RuleError, Text, TypeClass, Value};
 use pest::Parser as _;
 use pest::iterators::Pair;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 type Rule = super::Rule<Text>;
 type Clause = super::Clause<Text>;
@@ -25,6 +25,9 @@ const MAX_CHOICES: usize = 64;
 /// Maximum number of operations inside each other. The parser uses stack space for each.
 const MAX_NESTING: usize = 64;
 
+/// Maximum number of operands and operators of an expression. The functions that examine it recurse for each.
+const MAX_TERMS: usize = 32;
+
 /// Parses a text of rules.
 ///
 /// # Errors
@@ -32,14 +35,24 @@ const MAX_NESTING: usize = 64;
 pub fn parse(text: &str) -> Result<Vec<Rule>> {
     check_nesting(text)?;
     let mut file = Grammar::parse(Part::file, text).map_err(|e| syntax_error(&e))?;
-    let rules = file.next().into_iter().flat_map(Pair::into_inner);
-    rules.filter(|pair| pair.as_rule() == Part::rule).map(rule).collect()
+    let parts = file.next().into_iter().flat_map(Pair::into_inner);
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut names = HashSet::new();
+    for pair in parts.filter(|pair| pair.as_rule() == Part::rule) {
+        let rule = rule(pair.clone())?;
+        if !names.insert(rule.name.clone()) {
+            return Err(error(&pair, format!("there is another rule with the name `{}`", rule.name)));
+        }
+        rules.push(rule);
+    }
+    Ok(rules)
 }
 
 /// Checks that operations are not nested too deeply.
 fn check_nesting(text: &str) -> Result<()> {
     let mut depth = 0usize;
     for (n, line) in text.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
         for byte in line.bytes() {
             match byte {
                 b'(' => depth += 1,
@@ -141,6 +154,12 @@ impl<'t> Reader<'t> {
         let (Some(Term::Operation(mut pattern)), Some(mut replacement)) = (pattern, replacement) else {
             return Err(error(&pair, "expected an operation as the pattern"));
         };
+        if pattern.once || has_once(&replacement) {
+            return Err(error(&pair, "`once` belongs in front of an operand of the pattern"));
+        }
+        if self.variables.is_empty() {
+            return Err(error(&pair, "expected a pattern with a variable"));
+        }
         let text = format!("{} → {}", self.text_of(&pattern), self.text(&replacement));
         self.reuse(&mut pattern, &mut replacement, true);
         let variables: Vec<Text> = self.variables.into_iter().map(Text::Owned).collect();
@@ -241,6 +260,7 @@ impl<'t> Reader<'t> {
     }
 
     fn test(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
+        let at = pair.clone();
         let mut parts: Vec<_> = pair.into_inner().collect();
         let not = parts.len() > 1;
         let condition = match parts.pop() {
@@ -248,6 +268,10 @@ impl<'t> Reader<'t> {
             Some(part) => self.predicate(part)?,
             None => Condition::All(Vec::new().into()),
         };
+        if not && matches!(condition, Condition::Always(..)) {
+            // A range that is not known does not say that an element is outside of it.
+            return Err(error(&at, "`always` cannot be negated"));
+        }
         Ok(if not { Condition::Not(vec![condition].into()) } else { condition })
     }
 
@@ -269,6 +293,12 @@ impl<'t> Reader<'t> {
 
     /// Reads sums and products. Operators associate to the left.
     fn expression(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
+        if pair.clone().into_inner().count() > MAX_TERMS {
+            return Err(error(
+                &pair,
+                format!("expected at most {} operands of an expression", MAX_TERMS / 2),
+            ));
+        }
         let mut result: Option<Expression> = None;
         let mut arithmetic = Arithmetic::Add;
         for part in pair.clone().into_inner() {
@@ -304,6 +334,9 @@ impl<'t> Reader<'t> {
             [function, operand] => {
                 let operand = self.expression(operand.clone())?;
                 match (function.as_str(), operand) {
+                    ("log2", operand) if has_log2(&operand) => {
+                        Err(error(function, "`log2` of an expression with `log2` is not supported"))
+                    }
                     ("log2", operand) => Ok(Expression::Log2(vec![operand].into())),
                     ("width", Expression::Variable(v)) => Ok(Expression::Width(v)),
                     ("lowest", Expression::Variable(v)) => Ok(Expression::Lowest(v)),
@@ -331,6 +364,7 @@ impl<'t> Reader<'t> {
             ("constant", &[variable]) => Ok(Condition::Constant(variable)),
             ("same-type", &[a, b]) => Ok(Condition::SameType(a, b)),
             ("same-sizes", &[a, b]) => Ok(Condition::SameSizes(a, b)),
+            ("same-opcode", &[a, b]) => Ok(Condition::SameOpcode(a, b)),
             ("ordered", []) => Ok(Condition::Ordered),
             ("by-integer", []) => Ok(Condition::ByInteger),
             ("by-value", []) => Ok(Condition::ByValue),
@@ -399,6 +433,23 @@ impl<'t> Reader<'t> {
         let mut operands: Vec<String> = operation.operands.iter().map(|o| self.text(o)).collect();
         operands.extend(operation.direction.map(|d| word(d).to_string()));
         format!("{}({})", operation.opcode, operands.join(", "))
+    }
+}
+
+/// Returns whether an expression contains `log2`.
+fn has_log2(expression: &Expression) -> bool {
+    match expression {
+        Expression::Log2(_) => true,
+        Expression::Result(_, operands) => operands.iter().any(has_log2),
+        _ => false,
+    }
+}
+
+/// Returns whether a term contains an operation with `once`.
+fn has_once(term: &Term) -> bool {
+    match term {
+        Term::Operation(operation) => operation.once || operation.operands.iter().any(has_once),
+        _ => false,
     }
 }
 

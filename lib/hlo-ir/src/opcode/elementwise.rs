@@ -134,8 +134,15 @@ impl Opcode {
     }
 
     /// Returns whether exchanging the two operands changes no bit of the result, except the payload of a NaN.
+    /// The element type must not be complex, see [`is_commutative_on`](Self::is_commutative_on).
     pub fn is_commutative(self) -> bool {
         self.elementwise().is_some_and(|e| matches!(e.class, Class::Commutative | Class::Associative))
+    }
+
+    /// Returns whether exchanging the two operands of this element type changes no bit of the result, except
+    /// the payload of a NaN. The maximum and the minimum of complex numbers compare only their real parts.
+    pub fn is_commutative_on(self, ty: crate::ElementType) -> bool {
+        self.is_commutative() && !(ty.is_complex() && matches!(self, Opcode::Maximum | Opcode::Minimum))
     }
 
     /// Returns whether reordering and regrouping operands changes only rounding, so that reductions can use

@@ -10,12 +10,12 @@ use crate::support::constants::{
     is_splat_float, is_splat_integer, splat, wide_integer_bytes,
 };
 use crate::support::integer_range::{Range, type_range};
-use crate::support::rewrite::Cx;
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
+use crate::support::rewrite::{Cx, result_accuracy};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ResultAccuracy};
 use hlo_ir::build::Build;
 use hlo_ir::opcode::ResultType;
-use hlo_ir::ops::infer_shape;
-use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
+use hlo_ir::ops::checked_shape;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
 
 /// The instructions that the parts of a pattern matched.
@@ -28,8 +28,8 @@ struct Matched {
     variables: SmallVec<[Option<InstrId>; 8]>,
     /// The type of the order of all comparisons.
     order: Option<ComparisonType>,
-    /// The element type of the operands of the comparisons.
-    compared: Option<ElementType>,
+    /// The element types of the operands of the comparisons.
+    compared: SmallVec<[ElementType; 2]>,
 }
 
 /// A clause, prepared for many attempts.
@@ -127,8 +127,9 @@ impl<'r> Matcher<'r> {
             matched.variables.resize(clause.variables.len(), None);
             if matched.operation(cx, &clause.pattern, id)
                 && matched.check(cx, &clause.condition) == Some(true)
+                && let Some(value) = matched.replacement(cx, &clause.replacement, id)
             {
-                return matched.replacement(cx, &clause.replacement, id);
+                return Some(value);
             }
         }
         None
@@ -247,9 +248,16 @@ impl Matched {
             {
                 return false;
             }
-            self.compared = instr.operands.first().and_then(|&o| cx.element_type(o));
+            self.compared.extend(instr.operands.first().and_then(|&o| cx.element_type(o)));
+        }
+        // A new instruction would not have the accuracy that this one requires.
+        if instr.opcode().has_accuracy() && result_accuracy(cx.module, id) != ResultAccuracy::Default {
+            return false;
         }
         let exchanged = pattern.opcode.is_commutative() && self.next_exchange();
+        if exchanged && !cx.element_type(id).is_some_and(|ty| instr.opcode().is_commutative_on(ty)) {
+            return false;
+        }
         let terms = pattern.operands.iter();
         let matches = match (exchanged, instr.operands.as_slice()) {
             (true, &[a, b]) => terms.zip([b, a]).all(|(term, operand)| self.term(cx, term, operand, id)),
@@ -314,10 +322,17 @@ impl Matched {
                 let high = Number::Integer(self.range(cx, a)?.high);
                 is_below(high, Number::Integer(self.range(cx, b)?.low), *or_equal)
             }
-            Condition::Ordered => is_ordered(self.compared?, self.order?),
-            Condition::ByInteger => is_by_integer(self.compared?, self.order?),
-            Condition::ByValue => is_by_value(self.compared?, self.order?),
+            Condition::SameOpcode(a, b) => cx.opcode(self.value(*a)?) == cx.opcode(self.value(*b)?),
+            Condition::Ordered => self.all_compared(is_ordered)?,
+            Condition::ByInteger => self.all_compared(is_by_integer)?,
+            Condition::ByValue => self.all_compared(is_by_value)?,
         })
+    }
+
+    /// Returns whether all comparisons have a property, or `None` if there are none.
+    fn all_compared(&self, has: fn(ElementType, ComparisonType) -> bool) -> Option<bool> {
+        let order = self.order?;
+        (!self.compared.is_empty()).then(|| self.compared.iter().all(|&ty| has(ty, order)))
     }
 
     fn number(&self, cx: &Cx<'_>, expression: &Expression) -> Option<Number> {
@@ -330,29 +345,31 @@ impl Matched {
         range(expression, &|v| cx.range(self.value(v)?), &|v| cx.element_type(self.value(v)?))
     }
 
-    /// Builds the value that replaces the instruction `root`.
+    /// Builds the value that replaces the instruction `root`. Returns `None` if it would have another shape.
     fn replacement(&self, cx: &mut Cx<'_>, term: &Term, root: InstrId) -> Option<InstrId> {
-        match term {
-            Term::Variable(v) => {
-                let value = self.value(*v)?;
-                let (from, to) = (cx.array(value), cx.array(root));
-                // A scalar predicate of a selection between arrays.
-                match (from, to) {
-                    (Some(from), Some(to)) if from.rank() == 0 && to.rank() > 0 => {
-                        cx.broadcast(value, &to.dims, &[])
-                    }
-                    _ => Some(value),
-                }
-            }
+        let shape = cx.shape_of(root);
+        let value = match term {
             Term::Literal(_) | Term::Computed(_) => {
-                let shape = cx.array(root)?;
-                self.constant(cx, term, &shape)
+                let array = cx.array(root)?;
+                self.constant(cx, term, &array)?
             }
             Term::Operation(operation) => {
-                let (op, operands) = self.operands(cx, operation, root)?;
-                Some(cx.add_same_shape(op, &operands))
+                let (op, operands) = self.operands(cx, operation)?;
+                let inferred = inferred(cx, &op, &operands)?;
+                if inferred.compatible(&shape) {
+                    return Some(cx.add_same_shape(op, &operands));
+                }
+                cx.add(inferred, op, &operands)
             }
+            Term::Variable(_) => self.part(cx, term)?,
+        };
+        if cx.shape_of(value).compatible(&shape) {
+            return Some(value);
         }
+        // The predicate of a selection can be a scalar.
+        let (from, to) = (cx.array(value)?, cx.array(root)?);
+        let repeats = from.rank() == 0 && from.element_type == to.element_type;
+        if repeats { cx.broadcast(value, &to.dims, &[]) } else { None }
     }
 
     /// Builds a constant of a shape.
@@ -366,28 +383,21 @@ impl Matched {
     }
 
     /// Builds a part of the replacement.
-    fn part(&self, cx: &mut Cx<'_>, term: &Term, root: InstrId) -> Option<InstrId> {
+    fn part(&self, cx: &mut Cx<'_>, term: &Term) -> Option<InstrId> {
         match term {
             Term::Variable(v) => self.value(*v),
             // Constants are built after the operands that determine their type.
             Term::Literal(_) | Term::Computed(_) => None,
             Term::Operation(operation) => {
-                let (op, operands) = self.operands(cx, operation, root)?;
-                let shapes: SmallVec<[_; 3]> = operands.iter().map(|&o| cx.shape_of(o)).collect();
-                let shapes: SmallVec<[_; 3]> = shapes.iter().collect();
-                let shape = infer_shape(cx.module, &op, &shapes).ok()??;
+                let (op, operands) = self.operands(cx, operation)?;
+                let shape = inferred(cx, &op, &operands)?;
                 Some(cx.add(shape, op, &operands))
             }
         }
     }
 
     /// Builds the operands of an operation.
-    fn operands(
-        &self,
-        cx: &mut Cx<'_>,
-        operation: &Operation,
-        root: InstrId,
-    ) -> Option<(Op, SmallVec<[InstrId; 3]>)> {
+    fn operands(&self, cx: &mut Cx<'_>, operation: &Operation) -> Option<(Op, SmallVec<[InstrId; 3]>)> {
         let op = match operation.direction {
             Some(direction) => Op::Compare(CompareAttrs {
                 direction: comparison_direction(direction),
@@ -402,7 +412,7 @@ impl Matched {
             built.push(match same {
                 Some(earlier) => built[earlier],
                 None if is_constant(term) => None,
-                None => Some(self.part(cx, term, root)?),
+                None => Some(self.part(cx, term)?),
             });
         }
         // The predicate of a selection has another type than the values, and may be a scalar.
@@ -423,6 +433,13 @@ impl Matched {
         }
         Some((op, built.into_iter().collect::<Option<_>>()?))
     }
+}
+
+/// Returns the shape of an operation's result, if the operation is valid.
+fn inferred(cx: &Cx<'_>, op: &Op, operands: &[InstrId]) -> Option<Shape> {
+    let shapes: SmallVec<[Shape; 3]> = operands.iter().map(|&o| cx.shape_of(o)).collect();
+    let shapes: SmallVec<[&Shape; 3]> = shapes.iter().collect();
+    checked_shape(cx.module, op, &shapes, None).ok()?
 }
 
 /// Returns whether both values are constants with the same elements and shape.

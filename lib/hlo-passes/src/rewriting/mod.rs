@@ -114,6 +114,18 @@ fn check_operation(opcode: Opcode, operands: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that rules support the operations of a clause, and that these have as many operands as they need. The
+/// build script does not know this.
+///
+/// # Errors
+/// The first violation, in words.
+pub fn validate(clause: &Clause) -> Result<(), String> {
+    let check = |operation: &Operation| check_operation(operation.opcode, operation.operands.len());
+    clause.pattern.try_map(&check)?;
+    clause.replacement.try_map(&check)?;
+    Ok(())
+}
+
 /// Returns a number that changes with the text of a rule's clauses (64-bit FNV-1a). The file of proofs contains
 /// it, so that it does not apply to a changed rule.
 pub fn fingerprint(rule: &Rule) -> u64 {

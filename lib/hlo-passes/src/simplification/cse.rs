@@ -99,7 +99,8 @@ pub fn canonical_op(op: &Op, same: &Representatives) -> Op {
 
 fn sorted_operands(module: &Module, id: InstrId) -> SmallVec<[InstrId; 3]> {
     let mut operands = module[id].operands.clone();
-    if module[id].opcode().is_commutative() {
+    let ty = module[id].shape.as_array().map(|array| array.element_type);
+    if ty.is_some_and(|ty| module[id].opcode().is_commutative_on(ty)) {
         operands.sort_unstable();
     }
     operands

@@ -23,7 +23,9 @@ pub fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
         // The opcode of other instructions does not determine the operation. An example is a `call`.
         (op, _) if !op.is_elementwise() => None,
         (op, [0, 1]) => Some(op),
-        (op, [1, 0]) if op.is_commutative() => Some(op),
+        (op, [1, 0]) if root.shape.as_array().is_some_and(|a| op.is_commutative_on(a.element_type)) => {
+            Some(op)
+        }
         _ => None,
     }
 }

@@ -47,10 +47,10 @@ pub fn splat(module: &Module, id: InstrId) -> Option<(ElementType, ElementBytes)
 pub fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
     use ElementType::*;
     let bytes: SmallVec<[u8; 16]> = match ty {
-        F16 => SmallVec::from_slice(&f16::from_f64(value as f64).to_le_bytes()),
-        Bf16 => SmallVec::from_slice(&bf16::from_f64(value as f64).to_le_bytes()),
-        F32 => SmallVec::from_slice(&(value as f32).to_le_bytes()),
-        F64 => SmallVec::from_slice(&(value as f64).to_le_bytes()),
+        F16 | Bf16 | F32 | F64 => {
+            let float = value as f64;
+            return if float as i64 == value { float_bytes(ty, float) } else { None };
+        }
         Pred if (0..=1).contains(&value) => SmallVec::from_slice(&[value as u8]),
         t if t.is_integer() => {
             let bits = t.bit_width();

@@ -61,14 +61,52 @@ fn errors_name_the_line_and_what_was_found() {
         ("r: add(x, c) => add(x, [sin(c)])", "line 1: expected a function of constants, found `sin(c)`"),
         ("r: add(x, [1]) => x", "line 1: a pattern contains constants and variables, and no expression"),
         ("r: add(x, c) => x where c < 0.5", "line 1: expected an integer"),
+        ("r: abs(x) => negate(x) where !always 0 <= x", "line 1: `always` cannot be negated"),
+        ("r: and(true, true) => false", "line 1: expected a pattern with a variable"),
+        ("r: once abs(x) => x", "line 1: `once` belongs in front of an operand of the pattern"),
+        (
+            "r: add(x, c) => add(x, [log2(log2(c))])",
+            "line 1: `log2` of an expression with `log2` is not supported",
+        ),
+        ("r: abs(x) => x\nr: abs(x) => x", "line 2: there is another rule with the name `r`"),
         ("r: dot(x, y) => x", "line 1: expected an elementwise opcode, found `dot`"),
     ];
     for (text, message) in cases {
         assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");
     }
     assert!(parse("r: add(x, 0) -> x").unwrap_err().to_string().starts_with("line 1: expected "));
+    let long = format!("r: add(x, c) => x where {} < 0", ["c"; 100_000].join(" + "));
+    assert_eq!(parse(&long).unwrap_err().message, "expected at most 16 operands of an expression");
     let deep = format!("r: {}x{} => x", "abs(".repeat(100_000), ")".repeat(100_000));
     assert_eq!(parse(&deep).unwrap_err().message, "expected at most 64 operations inside each other");
     let many = format!("r: f(x, x) => x for {}", ["a in b | c | d | e | f | g | h | i | j"; 3].join(", "));
     assert_eq!(parse(&many).unwrap_err().message, "expected at most 64 combinations of choices");
+}
+
+/// Runs `algsimp` on a module and returns its text.
+fn simplified(text: &str) -> String {
+    let mut module = hlo_parser::parse_module(text).expect("a module");
+    crate::pipeline("algsimp").run(&mut module, &mut ()).expect("no pass fails");
+    assert_eq!(hlo_ir::verify::verify(&module), [], "{text}");
+    hlo_ir::print::print_module(&module, &hlo_ir::print::PrintOptions::default())
+}
+
+#[test]
+fn replacements_have_the_shape_of_the_pattern() {
+    for shape in ["1", "1,1", "0", "4", "2,3"] {
+        let shape = format!("pred[{shape}]");
+        let text = simplified(&format!(
+            "HloModule m\nENTRY e {{\n  p = pred[] parameter(0)\n  t = pred[] constant(true)\n  f = pred[] constant(false)\n  a = {shape} broadcast(t), dimensions={{}}\n  b = {shape} broadcast(f), dimensions={{}}\n  ROOT r = {shape} select(p, b, a)\n}}"
+        ));
+        assert!(!text.contains("select"), "{text}");
+    }
+    // Static and dynamic operands.
+    for (x, y) in [("<=4", "4"), ("4", "<=4")] {
+        for root in ["subtract(x, s)", "subtract(s, y)", "maximum(x, t)"] {
+            let text = format!(
+                "HloModule m\nENTRY e {{\n  x = s32[{x}] parameter(0)\n  y = s32[{y}] parameter(1)\n  s = s32[<=4] add(x, y)\n  t = s32[<=4] minimum(x, y)\n  ROOT r = s32[<=4] {root}\n}}"
+            );
+            simplified(&text);
+        }
+    }
 }

@@ -79,5 +79,39 @@ fn conditions_on_values_are_part_of_the_question() {
     assert!(matches!(u4.verdict, Verdict::Refuted(_)));
     // No number of two bits is above 5.
     let u2 = all.iter().find(|f| f.types == "u2").expect("a case");
-    assert_eq!(u2.verdict, Verdict::Exhausted);
+    assert_eq!(u2.verdict, Verdict::Vacuous);
+}
+
+/// A clause that the check cannot decide is not proved.
+#[test]
+fn a_clause_without_a_case_is_no_proof() {
+    let clauses = [
+        // No number of 16 bits is above the product.
+        "add(x, c) => x where unsigned(x), 16 <= width(x), width(x) <= 16, 4611686018427387904 * 4 < c",
+        // An integer and a floating-point number are not ordered.
+        "maximum(x, c) => x where float(x), 0 < c",
+        // The result of the shift is no floating-point number.
+        "add(x, x) => shift-left(x, 1) where float(x)",
+    ];
+    for clauses in clauses {
+        let all = findings(clauses);
+        assert!(all.iter().any(|f| matches!(f.verdict, Verdict::Failed(_))), "{clauses}: {all:?}");
+    }
+}
+
+/// Wrong rules that an earlier form of the check called proved.
+#[test]
+fn comparisons_of_different_types_and_negated_conditions_are_checked() {
+    let rules = [
+        "and(not(compare(x, y, LT)), compare(a, b, LT)) => and(compare(x, y, GE), compare(a, b, LT)) where signed(a)",
+        "select(p, true, x) => and(p, x) where !same-sizes(p, x)",
+        "multiply(x, select(p, 1, 0)) => select(p, 0, x) where integer(x)",
+    ];
+    for clauses in rules {
+        let all = findings(clauses);
+        assert!(all.iter().any(|f| matches!(f.verdict, Verdict::Refuted(_))), "{clauses}: {all:?}");
+    }
+    // The condition is false for the comparison of floating-point numbers.
+    let all = findings(&format!("{}, by-integer, 32 <= width(a)", rules[0]));
+    assert!(all.iter().all(|f| f.verdict.is_proof() && !f.types.contains("f32")), "{all:?}");
 }
