@@ -7,10 +7,10 @@ use std::path::Path;
 const FILES: [&str; 6] = ["arithmetic", "bits", "compare", "select", "ranges", "convert"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=rules");
     let mut tables = String::new();
     for name in FILES {
         let path = format!("rules/{name}.rules");
+        println!("cargo::rerun-if-changed={path}");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{path}: {e}"))?;
         let rules = hlo_rule_syntax::parse(&text).map_err(|e| format!("{path}: {e}"))?;
         let table = hlo_rule_syntax::rust_tables(&rules);

@@ -5,7 +5,7 @@
 //! results that passes preserve. Functions without a definition in the theory, such as `exponential`, are
 //! uninterpreted: equal operands have equal results.
 
-use crate::types::{Typing, variables};
+use crate::types::Typing;
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Opcode};
 use hlo_passes::rewriting::{
@@ -376,19 +376,31 @@ impl<'t> Translation<'t> {
         if is_float(a) || is_float(b) {
             return Ok("false".to_string());
         }
-        let width = self.wide(&[a, b]);
+        let width = self.exact_bits(a).max(self.exact_bits(b)) + 1;
         let mut defined = Vec::new();
         let (x, y) = (self.integer(a, width, &mut defined)?, self.integer(b, width, &mut defined)?);
         defined.push(ordered(direction, &x, &y, true));
         Ok(format!("(and {})", defined.join(" ")))
     }
 
-    /// Returns a width that represents all integers of some expressions.
-    fn wide(&self, expressions: &[&Expression]) -> u32 {
-        let mut used = Vec::new();
-        expressions.iter().for_each(|expression| variables(expression, &mut used));
-        // The rewrite driver computes with 128 bits.
-        (2 * used.iter().map(|&v| self.typing.variables[v].bit_width()).max().unwrap_or(64) + 72).max(136)
+    /// Returns the number of bits of a signed integer that represents an expression and its parts exactly.
+    fn exact_bits(&self, of: &Expression) -> u32 {
+        match of {
+            Expression::Variable(v) | Expression::Lowest(v) | Expression::Highest(v) => {
+                self.typing.variables[*v].bit_width() + 1
+            }
+            Expression::Integer(n) => 65 - n.unsigned_abs().leading_zeros(),
+            Expression::Width(_) | Expression::Reciprocal(_) => 8,
+            Expression::Log2(operand) => operand.iter().map(|o| self.exact_bits(o)).max().unwrap_or(1).max(8),
+            Expression::Result(arithmetic, operands) => {
+                let bits = operands.iter().map(|operand| self.exact_bits(operand));
+                match arithmetic {
+                    Arithmetic::Multiply => bits.sum(),
+                    Arithmetic::Add | Arithmetic::Subtract => bits.max().unwrap_or(1) + 1,
+                    Arithmetic::Remainder => bits.max().unwrap_or(1),
+                }
+            }
+        }
     }
 
     /// Returns an integer as a signed bit vector. Adds the conditions for which it is defined to a list.
@@ -404,11 +416,12 @@ impl<'t> Translation<'t> {
             Expression::Log2(operand) => {
                 let operand =
                     operand.first().ok_or_else(|| Untranslated("an expression is empty".to_string()))?;
+                let largest = self.exact_bits(operand).min(127);
                 let operand = self.integer(operand, width, defined)?;
                 let powers: Vec<String> =
-                    (0..127u32.min(width - 1)).map(|n| format!("(= {operand} {})", number(1 << n))).collect();
+                    (0..largest).map(|n| format!("(= {operand} {})", number(1 << n))).collect();
                 defined.push(format!("(or {})", powers.join(" ")));
-                (0..127u32.min(width - 1)).fold(number(0), |otherwise, n| {
+                (0..largest).fold(number(0), |otherwise, n| {
                     format!("(ite (= {operand} {}) {} {otherwise})", number(1 << n), number(n.into()))
                 })
             }
@@ -449,7 +462,7 @@ impl<'t> Translation<'t> {
         if !ty.is_integer() {
             return Err(Untranslated("a number is computed in a type that has no translation".to_string()));
         }
-        let width = self.wide(&[of]).max(ty.bit_width() + 8);
+        let width = self.exact_bits(of).max(ty.bit_width()) + 2;
         let mut defined = Vec::new();
         let value = self.integer(of, width, &mut defined)?;
         let result = self.define(ty, &format!("((_ extract {} 0) {value})", ty.bit_width() - 1));

@@ -262,7 +262,7 @@ impl Typing {
 }
 
 /// Adds the variables to a list whose values an expression contains.
-pub fn variables(expression: &Expression, found: &mut Vec<usize>) {
+fn variables(expression: &Expression, found: &mut Vec<usize>) {
     match expression {
         Expression::Variable(v) | Expression::Reciprocal(v) => found.push(*v),
         Expression::Log2(operands) | Expression::Result(_, operands) => {
