@@ -10,6 +10,7 @@ use hlo_passes::rewriting::{
     Clause, Condition, Expression, Number, Operation, Term, comparison_direction, evaluate, is_below,
     number_bytes, value_bytes,
 };
+use hlo_testing::Numbers;
 use std::fmt::Write;
 
 /// The bits of the elements of each variable. All variables have the same number of elements.
@@ -58,15 +59,13 @@ pub enum Comparison {
 pub fn find_difference(clause: &Clause, typing: &Typing, values: &Values) -> Result<Comparison, String> {
     let variables: Vec<usize> = named(clause).collect();
     let mut kept = values.clone();
-    let result = typing.type_of(&Term::Operation(clause.pattern.clone()), None);
-    let result = result.ok_or("the pattern has no element type")?;
     if typing.admits(&clause.condition) != Some(true) || has_computed(&clause.replacement) {
         let size = values.first().map_or(0, Vec::len);
         let valid: Vec<usize> = (0..size)
             .filter(|&n| {
                 let row: Vec<u128> = values.iter().map(|column| column[n]).collect();
                 let row = Row { typing, variables: &variables, bits: &row };
-                row.satisfies(&clause.condition) && row.represents(&clause.replacement, result)
+                row.satisfies(&clause.condition) && row.represents(&clause.replacement, typing.result)
             })
             .collect();
         kept = values.iter().map(|column| valid.iter().map(|&n| column[n]).collect()).collect();
@@ -74,7 +73,7 @@ pub fn find_difference(clause: &Clause, typing: &Typing, values: &Values) -> Res
     if kept.first().is_none_or(Vec::is_empty) {
         return Ok(Comparison::NoValues);
     }
-    let (ty, [pattern, replacement]) = both_sides(clause, typing, &kept)?;
+    let (ty, [pattern, replacement]) = (typing.result, both_sides(clause, typing, &kept)?);
     let mut pairs = pattern.iter().zip(&replacement);
     let Some(at) = pairs.position(|(&a, &b)| !same(ty, a, b)) else { return Ok(Comparison::Same) };
     let input = |(n, &v): (usize, &usize)| {
@@ -87,22 +86,16 @@ pub fn find_difference(clause: &Clause, typing: &Typing, values: &Values) -> Res
     }))
 }
 
-/// Computes the pattern and the replacement of a clause. Returns their element type, and the bits of their
-/// elements.
+/// Computes the pattern and the replacement of a clause. Returns the bits of their elements.
 ///
 /// # Errors
 /// The interpreter does not support the clause for these types.
-pub fn both_sides(
-    clause: &Clause,
-    typing: &Typing,
-    values: &Values,
-) -> Result<(ElementType, [Vec<u128>; 2]), String> {
+pub fn both_sides(clause: &Clause, typing: &Typing, values: &Values) -> Result<[Vec<u128>; 2], String> {
     let variables: Vec<usize> = named(clause).collect();
     let size = values.first().map_or(0, Vec::len);
     let mut program = Program::new(typing, &variables, size);
-    let root = Term::Operation(clause.pattern.clone());
-    let ty = typing.type_of(&root, None).ok_or("the pattern has no element type")?;
-    let pattern = program.term(&root, ty)?;
+    let ty = typing.result;
+    let pattern = program.operation(&clause.pattern, ty)?;
     let replacement = program.term(&clause.replacement, ty)?;
     let text = program.finish(ty, &pattern, &replacement);
     let module = hlo_parser::parse_module(&text).map_err(|errors| {
@@ -126,7 +119,7 @@ pub fn both_sides(
     let results = hlo_eval::evaluate(&module, &inputs, &Options::default()).map_err(|e| e.message)?;
     let [a, b] = results.tuple_elements() else { return Err("the program has no two results".to_string()) };
     let bits = |literal: &Literal| literal.bytes().chunks_exact(ty.byte_size()).map(number).collect();
-    Ok((ty, [bits(a), bits(b)]))
+    Ok([bits(a), bits(b)])
 }
 
 /// The text of a program that computes both sides.
@@ -354,15 +347,15 @@ const RANDOM_ROWS: usize = 8192;
 
 /// Returns random values of the variables, with many special ones and many that are equal.
 pub fn random_values(clause: &Clause, typing: &Typing) -> Values {
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut numbers = Numbers::new(0x9e37_79b9_7f4a_7c15);
     let mut all = Values::new();
     for v in named(clause) {
         let ty = typing.variables[v];
         let (special, mask) = (special(ty), u128::MAX >> (128 - ty.bit_width()));
-        let column = (0..RANDOM_ROWS).map(|row| match numbers.next() % 8 {
-            0..4 => special[numbers.next() as usize % special.len()],
-            4 if !all.is_empty() => all[numbers.next() as usize % all.len()][row] & mask,
-            _ => (u128::from(numbers.next()) << 64 | u128::from(numbers.next())) & mask,
+        let column = (0..RANDOM_ROWS).map(|row| match numbers.below(8) {
+            0..4 => special[numbers.below(special.len())],
+            4 if !all.is_empty() => all[numbers.below(all.len())][row] & mask,
+            _ => (u128::from(numbers.bits()) << 64 | u128::from(numbers.bits())) & mask,
         });
         let column = column.collect();
         all.push(column);
@@ -390,18 +383,5 @@ fn special(ty: ElementType) -> Vec<u128> {
             let top = 1u128 << (width - 1);
             [0, 1, 2, 3, mask, mask - 1, top, top - 1, u128::from(width)].map(|bits| bits & mask).to_vec()
         }
-    }
-}
-
-/// A sequence of pseudorandom numbers (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
     }
 }

@@ -22,7 +22,7 @@ pub use check::{Comparison, Counterexample, Values, find_difference};
 pub use solver::{Answer, Solver};
 pub use types::{Typing, typings};
 
-use hlo_passes::rewriting::{Clause, Rule, Term, validate};
+use hlo_passes::rewriting::{Clause, Rule, validate};
 use semantics::{Translation, Untranslated};
 
 /// The result for a clause and an element type.
@@ -75,17 +75,16 @@ pub fn compare_definition(
     const ROWS: usize = 64;
     let mut values = check::random_values(clause, typing);
     values.iter_mut().for_each(|column| column.truncate(ROWS));
-    let (ty, [expected, _]) = check::both_sides(clause, typing, &values)?;
+    let [expected, _] = check::both_sides(clause, typing, &values)?;
     let mut text = format!("{}\n", semantics::COMPLEX_SORTS);
     for (row, &expected) in expected.iter().enumerate() {
         let inputs = check::named(clause).zip(&values).map(|(v, column)| (v, column[row]));
         let mut translation = Translation::of_values(typing, inputs);
-        let term = translation.term(&Term::Operation(clause.pattern.clone()), ty);
-        let Ok(term) = term else { return Ok((0, None)) };
+        let Ok(term) = translation.operation(&clause.pattern, typing.result) else { return Ok((0, None)) };
         if translation.is_abstract {
             return Ok((0, None));
         }
-        let expected = semantics::value_of(ty, expected);
+        let expected = semantics::value_of(typing.result, expected);
         let lines = translation.text;
         text.push_str(&format!("(push)\n{lines}(assert (not (= {term} {expected})))\n(check-sat)\n(pop)\n"));
     }
@@ -137,8 +136,7 @@ fn has_values(clause: &Clause, typing: &Typing, solver: &Solver) -> std::io::Res
     let mut translation = Translation::new(typing, check::named(clause), false);
     let Ok(condition) = translation.condition(&clause.condition) else { return Ok(true) };
     translation.line(&format!("(assert {condition})"));
-    let text = format!("{}\n{}", semantics::COMPLEX_SORTS, translation.text);
-    Ok(solver.ask(&text, &[])? != Answer::Unsatisfiable)
+    Ok(solver.ask(&translation.script(), &[])? != Answer::Unsatisfiable)
 }
 
 /// Number of bits of all variables together for which all values are computed, if the solver can also decide.
@@ -218,17 +216,13 @@ struct Question {
 /// # Errors
 /// An operation or a type has no translation.
 fn question(clause: &Clause, typing: &Typing, by_facts: bool) -> Result<Question, Untranslated> {
-    let missing = || Untranslated("the pattern has no element type".to_string());
     let mut translation = Translation::new(typing, check::named(clause), by_facts);
-    let root = Term::Operation(clause.pattern.clone());
-    let ty = typing.type_of(&root, None).ok_or_else(missing)?;
-    let pattern = translation.term(&root, ty)?;
-    let replacement = translation.term(&clause.replacement, ty)?;
+    let pattern = translation.operation(&clause.pattern, typing.result)?;
+    let replacement = translation.term(&clause.replacement, typing.result)?;
     let condition = translation.condition(&clause.condition)?;
     translation.line(&format!("(assert {condition})"));
     translation.line(&format!("(assert (not (= {pattern} {replacement})))"));
-    let text = format!("{}\n{}", semantics::COMPLEX_SORTS, translation.text);
-    Ok(Question { text, is_abstract: translation.is_abstract })
+    Ok(Question { is_abstract: translation.is_abstract, text: translation.script() })
 }
 
 /// Computes both sides for the solver's values with the interpreter, which must find the same difference.

@@ -135,6 +135,11 @@ impl<'t> Translation<'t> {
         self.line(&format!("(define-fun v{v} () {sort} {value})"));
     }
 
+    /// Returns the complete text.
+    pub fn script(self) -> String {
+        format!("{COMPLEX_SORTS}\n{}", self.text)
+    }
+
     /// Adds a line to the text.
     pub fn line(&mut self, line: &str) {
         self.text.push_str(line);
@@ -159,19 +164,25 @@ impl<'t> Translation<'t> {
             Term::Variable(v) => Ok(format!("v{v}")),
             Term::Literal(value) => literal(*value, ty),
             Term::Computed(expression) => self.computed(expression, ty),
-            Term::Operation(operation) => {
-                let expression = self.operation(operation, ty)?;
-                let name = self.define(ty, &expression);
-                if let Some(v) = operation.bound {
-                    let sort = sort(ty);
-                    self.line(&format!("(define-fun v{v} () {sort} {name})"));
-                }
-                Ok(name)
-            }
+            Term::Operation(operation) => self.operation(operation, ty),
         }
     }
 
-    fn operation(&mut self, operation: &Operation, result: ElementType) -> Result<String> {
+    /// Returns the name of an operation's result. `ty` is its element type.
+    ///
+    /// # Errors
+    /// The solver has no such operation or number.
+    pub fn operation(&mut self, operation: &Operation, ty: ElementType) -> Result<String> {
+        let expression = self.expression(operation, ty)?;
+        let name = self.define(ty, &expression);
+        if let Some(v) = operation.bound {
+            let sort = sort(ty);
+            self.line(&format!("(define-fun v{v} () {sort} {name})"));
+        }
+        Ok(name)
+    }
+
+    fn expression(&mut self, operation: &Operation, result: ElementType) -> Result<String> {
         let opcode = operation.opcode;
         let missing = || Untranslated(format!("`{}` has no translation", opcode.name()));
         let ty = match opcode {
@@ -198,10 +209,7 @@ impl<'t> Translation<'t> {
             return convert(all[0], ty, result).ok_or_else(missing);
         }
         if let Some(direction) = operation.direction {
-            return match self.compare(operation, direction, (all[0], all[1]), ty) {
-                Some(comparison) => Ok(comparison),
-                None => Err(missing()),
-            };
+            return self.compare(operation, direction, (all[0], all[1]), ty).ok_or_else(missing);
         }
         if let Some(expression) = self.by_facts(opcode, &all, ty) {
             return Ok(expression);
@@ -334,10 +342,7 @@ impl<'t> Translation<'t> {
         Ok(match condition {
             Condition::All(list) => self.list("and", list)?,
             Condition::Any(list) => self.list("or", list)?,
-            // The proof does not depend on them.
-            Condition::Constant(_) | Condition::SameSizes(..) | Condition::SameOpcode(..) => {
-                "true".to_string()
-            }
+            open if is_open(open) => "true".to_string(),
             Condition::Not(inner) if inner.iter().all(is_open) => "true".to_string(),
             Condition::Not(inner) => {
                 let inner = inner.first().ok_or_else(|| Untranslated("a condition is empty".to_string()))?;
@@ -390,7 +395,8 @@ impl<'t> Translation<'t> {
                 self.typing.variables[*v].bit_width() + 1
             }
             Expression::Integer(n) => 65 - n.unsigned_abs().leading_zeros(),
-            Expression::Width(_) | Expression::Reciprocal(_) => 8,
+            // A type has at most 128 bits.
+            Expression::Width(_) | Expression::Reciprocal(_) => 9,
             Expression::Log2(operand) => operand.iter().map(|o| self.exact_bits(o)).max().unwrap_or(1).max(8),
             Expression::Result(arithmetic, operands) => {
                 let bits = operands.iter().map(|operand| self.exact_bits(operand));
@@ -473,7 +479,8 @@ impl<'t> Translation<'t> {
     }
 }
 
-/// Returns whether a condition does not restrict the elements.
+/// Returns whether a condition does not restrict the elements. A proof does not depend on it: it is taken for true,
+/// and so is its opposite.
 pub fn is_open(condition: &Condition) -> bool {
     matches!(condition, Condition::Constant(_) | Condition::SameSizes(..) | Condition::SameOpcode(..))
 }

@@ -13,6 +13,8 @@ use hlo_passes::rewriting::{
 pub struct Typing {
     /// The element type of each variable.
     pub variables: Vec<ElementType>,
+    /// The element type of the pattern and of the replacement.
+    pub result: ElementType,
     /// The type of the order of the comparisons in the clause.
     pub order: ComparisonType,
     /// The element types that the comparisons of the pattern compare.
@@ -102,8 +104,12 @@ impl Classes {
 
 /// Returns the typings with these types of the variables, one for each order of comparisons.
 fn valid(clause: &Clause, types: &[ElementType]) -> Vec<Typing> {
-    let mut typing =
-        Typing { variables: types.to_vec(), order: ComparisonType::Default, compared: Vec::new() };
+    let mut typing = Typing {
+        variables: types.to_vec(),
+        result: ElementType::Pred,
+        order: ComparisonType::Default,
+        compared: Vec::new(),
+    };
     bind_parts(&mut typing, &clause.pattern);
     let mut types = Vec::new();
     compared(&typing, &clause.pattern, &mut types);
@@ -114,6 +120,7 @@ fn valid(clause: &Clause, types: &[ElementType]) -> Vec<Typing> {
     if typing.type_of(&clause.replacement, Some(result)) != Some(result) {
         return Vec::new();
     }
+    typing.result = result;
     // The verifier admits the total order only for floating-point numbers.
     let floats = !typing.compared.is_empty() && typing.compared.iter().all(|ty| ty.is_float());
     let all = [ComparisonType::Default, ComparisonType::TotalOrder];
@@ -203,24 +210,7 @@ impl Typing {
 
     /// Returns whether the condition is true for the types, or `None` if that depends on values.
     pub fn admits(&self, condition: &Condition) -> Option<bool> {
-        match condition {
-            Condition::All(list) => {
-                let all: Vec<_> = list.iter().map(|c| self.admits(c)).collect();
-                if all.contains(&Some(false)) {
-                    Some(false)
-                } else {
-                    all.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
-                }
-            }
-            Condition::Any(list) => {
-                let all: Vec<_> = list.iter().map(|c| self.admits(c)).collect();
-                if all.contains(&Some(true)) {
-                    Some(true)
-                } else {
-                    all.into_iter().collect::<Option<Vec<_>>>().map(|_| false)
-                }
-            }
-            Condition::Not(inner) => self.admits(inner.first()?).map(|known| !known),
+        condition.known(&|leaf| match leaf {
             Condition::Type(class, v) => Some(class_contains(*class, self.variables[*v])),
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
             // The proof does not depend on sizes, and any value may be known or not.
@@ -233,7 +223,9 @@ impl Typing {
             Condition::Ordered => self.all_compared(is_ordered),
             Condition::ByInteger => self.all_compared(is_by_integer),
             Condition::ByValue => self.all_compared(is_by_value),
-        }
+            // `known` resolves them.
+            Condition::All(_) | Condition::Any(_) | Condition::Not(_) => None,
+        })
     }
 
     /// Compares two numbers that depend only on types. Returns false if `has_numbers` is false for the type of a
@@ -245,9 +237,7 @@ impl Typing {
         or_equal: bool,
         has_numbers: fn(ElementType) -> bool,
     ) -> Option<bool> {
-        let mut used = Vec::new();
-        variables(a, &mut used);
-        variables(b, &mut used);
+        let used = [a.variables(), b.variables()].concat();
         if used.iter().any(|&v| !has_numbers(self.variables[v])) {
             return Some(false);
         }
@@ -261,23 +251,12 @@ impl Typing {
     }
 }
 
-/// Adds the variables to a list whose values an expression contains.
-fn variables(expression: &Expression, found: &mut Vec<usize>) {
-    match expression {
-        Expression::Variable(v) | Expression::Reciprocal(v) => found.push(*v),
-        Expression::Log2(operands) | Expression::Result(_, operands) => {
-            operands.iter().for_each(|operand| variables(operand, found));
-        }
-        _ => {}
-    }
-}
-
 /// Returns whether rules examine numbers of this type.
 fn is_number(ty: ElementType) -> bool {
     ty.is_integer() || ty.is_pred() || is_plain_float(ty)
 }
 
 /// Returns whether passes compute with numbers of this floating-point type.
-pub fn is_plain_float(ty: ElementType) -> bool {
+fn is_plain_float(ty: ElementType) -> bool {
     matches!(ty, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64)
 }

@@ -177,6 +177,40 @@ pub enum Expression {
     Result(Arithmetic, List<Expression>),
 }
 
+impl Expression {
+    /// Returns the variables whose values the expression contains.
+    pub fn variables(&self) -> Vec<usize> {
+        match self {
+            Expression::Variable(v) | Expression::Reciprocal(v) => vec![*v],
+            Expression::Log2(operands) | Expression::Result(_, operands) => {
+                operands.iter().flat_map(Expression::variables).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Condition {
+    /// Evaluates the condition. `leaf` evaluates the conditions that contain no others, and returns `None` if it
+    /// does not know the result. Returns `None` if the result depends on such conditions.
+    pub fn known(&self, leaf: &dyn Fn(&Condition) -> Option<bool>) -> Option<bool> {
+        // One result `end` decides about the whole list.
+        let all = |list: &[Condition], end: bool| {
+            let known: Vec<Option<bool>> = list.iter().map(|condition| condition.known(leaf)).collect();
+            if known.contains(&Some(end)) {
+                return Some(end);
+            }
+            known.iter().all(Option::is_some).then_some(!end)
+        };
+        match self {
+            Condition::All(list) => all(list, false),
+            Condition::Any(list) => all(list, true),
+            Condition::Not(inner) => inner.first()?.known(leaf).map(|known| !known),
+            other => leaf(other),
+        }
+    }
+}
+
 /// An operation on integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {

@@ -1,15 +1,14 @@
 //! Matches patterns of rules, and builds their replacements.
 
-use super::numbers::{evaluate, is_below, number_bytes, range};
+use super::numbers::{evaluate, is_below, number_bytes, range, value_bytes};
 use super::{
     Clause, Condition, Expression, Operation, Term, Value, class_contains, comparison_direction,
     is_by_integer, is_by_value, is_ordered,
 };
 use crate::support::constants::{
-    ElementBytes, Number, all_ones, float_bytes, integer_bytes, is_constant, is_splat_all_ones,
-    is_splat_float, is_splat_integer, splat, wide_integer_bytes,
+    Number, is_constant, is_splat_all_ones, is_splat_float, is_splat_integer, splat,
 };
-use crate::support::integer_range::{Range, type_range};
+use crate::support::integer_range::Range;
 use crate::support::rewrite::{Cx, result_accuracy};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ResultAccuracy};
 use hlo_ir::build::Build;
@@ -141,7 +140,13 @@ fn operand_types(clause: &Clause) -> (usize, u64) {
     const ALL: u64 = u64::MAX;
     let operand = clause.pattern.operands.iter().enumerate().find_map(|(n, o)| Some((n, variable_of(o)?)));
     let Some((operand, variable)) = operand else { return (0, ALL) };
-    let allowed = |&&ty: &&ElementType| may_hold(&clause.condition, variable, ty) != Some(false);
+    let allowed = |&&ty: &&ElementType| {
+        let leaf = |condition: &Condition| match condition {
+            Condition::Type(class, v) if *v == variable => Some(class_contains(*class, ty)),
+            _ => None,
+        };
+        clause.condition.known(&leaf) != Some(false)
+    };
     (operand, ElementType::ALL.iter().filter(allowed).map(|&ty| 1 << (ty as u64)).sum())
 }
 
@@ -155,21 +160,6 @@ fn variable_of(term: &Term) -> Option<usize> {
             let values = if operation.opcode == Opcode::Select { 1 } else { 0 };
             if same { operation.operands[values..].iter().find_map(variable_of) } else { None }
         }
-    }
-}
-
-/// Returns whether a condition is true if the variable has this element type, or `None` if that is not known.
-fn may_hold(condition: &Condition, variable: usize, ty: ElementType) -> Option<bool> {
-    let all = |list: &[Condition], end: bool| {
-        let known: SmallVec<[Option<bool>; 4]> = list.iter().map(|c| may_hold(c, variable, ty)).collect();
-        if known.contains(&Some(end)) { Some(end) } else { known.iter().all(Option::is_some).then_some(!end) }
-    };
-    match condition {
-        Condition::All(list) => all(list, false),
-        Condition::Any(list) => all(list, true),
-        Condition::Not(inner) => may_hold(inner.first()?, variable, ty).map(|known| !known),
-        Condition::Type(class, v) if *v == variable => Some(class_contains(*class, ty)),
-        _ => None,
     }
 }
 
@@ -208,18 +198,7 @@ fn examines(condition: &Condition, variable: usize) -> bool {
         }
         Condition::Constant(v) => *v == variable,
         Condition::Below(a, b, _) | Condition::Always(a, b, _) => {
-            [a, b].into_iter().any(|expression| contains(expression, variable))
-        }
-        _ => false,
-    }
-}
-
-/// Returns whether an expression contains the value of a variable.
-fn contains(expression: &Expression, variable: usize) -> bool {
-    match expression {
-        Expression::Variable(v) | Expression::Reciprocal(v) => *v == variable,
-        Expression::Log2(operands) | Expression::Result(_, operands) => {
-            operands.iter().any(|operand| contains(operand, variable))
+            [a, b].into_iter().any(|expression| expression.variables().contains(&variable))
         }
         _ => false,
     }
@@ -465,19 +444,4 @@ fn is_literal(cx: &Cx<'_>, value: Value, id: InstrId) -> bool {
             Value::Lowest | Value::Highest => splat(cx.module, id)
                 .is_some_and(|(ty, found)| value_bytes(value, ty).is_some_and(|bytes| bytes == found)),
         }
-}
-
-/// Returns the bytes of a value in an element type, if the type has it.
-pub fn value_bytes(value: Value, ty: ElementType) -> Option<ElementBytes> {
-    match value {
-        Value::Integer(n) => integer_bytes(ty, n),
-        Value::Float(x) => float_bytes(ty, x),
-        Value::Pred(p) if ty.is_pred() => Some(SmallVec::from_slice(&[p.into()])),
-        Value::Pred(_) => None,
-        Value::Ones => all_ones(ty),
-        Value::Lowest if ty.is_float() => float_bytes(ty, f64::NEG_INFINITY),
-        Value::Highest if ty.is_float() => float_bytes(ty, f64::INFINITY),
-        Value::Lowest => wide_integer_bytes(ty, type_range(ty)?.low),
-        Value::Highest => wide_integer_bytes(ty, type_range(ty)?.high),
-    }
 }

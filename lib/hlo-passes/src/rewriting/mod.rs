@@ -18,9 +18,8 @@ use std::sync::OnceLock;
 
 pub use crate::support::constants::Number;
 pub(crate) use apply::Matcher;
-pub use apply::value_bytes;
 pub use hlo_rule_syntax::{Arithmetic, Condition, Direction, Expression, RuleError, TypeClass, Value};
-pub use numbers::{evaluate, is_below, number_bytes};
+pub use numbers::{evaluate, is_below, number_bytes, value_bytes};
 
 /// A rewrite rule: a name, and clauses that are tried in their order.
 pub type Rule = hlo_rule_syntax::Rule<Opcode>;

@@ -1,9 +1,12 @@
-//! Numbers that rules compute from constants.
+//! The constants of rules, and numbers that rules compute from constants.
 
-use super::{Arithmetic, Expression};
-use crate::support::constants::{ElementBytes, Number, exact_reciprocal, float_bytes, wide_integer_bytes};
+use super::{Arithmetic, Expression, Value};
+use crate::support::constants::{
+    ElementBytes, Number, all_ones, exact_reciprocal, float_bytes, integer_bytes, wide_integer_bytes,
+};
 use crate::support::integer_range::{Range, type_range};
 use hlo_ir::ElementType;
+use smallvec::SmallVec;
 
 /// Evaluates an expression. `value` returns the value of a variable, and `ty` its element type. Returns `None`
 /// if a value is not known, or if a function is not defined for it.
@@ -83,5 +86,20 @@ pub fn number_bytes(number: Number, ty: ElementType) -> Option<ElementBytes> {
     match number {
         Number::Integer(n) => wide_integer_bytes(ty, n),
         Number::Float(x) => float_bytes(ty, x),
+    }
+}
+
+/// Returns the bytes of a value in an element type, if the type has it.
+pub fn value_bytes(value: Value, ty: ElementType) -> Option<ElementBytes> {
+    match value {
+        Value::Integer(n) => integer_bytes(ty, n),
+        Value::Float(x) => float_bytes(ty, x),
+        Value::Pred(p) if ty.is_pred() => Some(SmallVec::from_slice(&[p.into()])),
+        Value::Pred(_) => None,
+        Value::Ones => all_ones(ty),
+        Value::Lowest if ty.is_float() => float_bytes(ty, f64::NEG_INFINITY),
+        Value::Highest if ty.is_float() => float_bytes(ty, f64::INFINITY),
+        Value::Lowest => wide_integer_bytes(ty, type_range(ty)?.low),
+        Value::Highest => wide_integer_bytes(ty, type_range(ty)?.high),
     }
 }
