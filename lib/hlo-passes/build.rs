@@ -4,7 +4,8 @@ use std::error::Error;
 use std::path::Path;
 
 /// The files of rules, in the order in which they are tried, and the names of their tables.
-const FILES: [&str; 6] = ["arithmetic", "bits", "compare", "select", "ranges", "convert"];
+const FILES: [&str; 9] =
+    ["arithmetic", "bits", "compare", "select", "ranges", "convert", "shape", "slice", "window"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut tables = String::new();

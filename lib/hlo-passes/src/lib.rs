@@ -68,9 +68,7 @@ pub use support::clone::inline_at;
 /// [`support`].
 pub mod parts {
     pub use crate::backend::defuser::defuse;
-    pub use crate::simplification::algsimp::{
-        concatenate_concatenate, keeps_every_value, reshape_reshape, reshape_same, slice_concatenate,
-    };
+    pub use crate::simplification::algsimp::{concatenate_concatenate, keeps_every_value, slice_concatenate};
     pub use crate::simplification::cse::{
         Representatives, canonical_op, eliminate_common_subexpressions, equal_computations,
     };

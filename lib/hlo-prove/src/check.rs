@@ -160,6 +160,7 @@ impl<'t> Program<'t> {
                 self.parameters += 1;
                 Ok(self.add(ty, &format!("parameter({n})")))
             }
+            Term::Rest(..) => Err("a list of operands has no value".to_string()),
             Term::Operation(operation) => self.operation(operation, ty),
         }
     }
@@ -304,6 +305,10 @@ impl Row<'_> {
             Condition::All(list) => list.iter().all(|c| self.satisfies(c)),
             Condition::Any(list) => list.iter().any(|c| self.satisfies(c)),
             Condition::Not(inner) => inner.iter().all(|c| is_open(c) || !self.satisfies(c)),
+            Condition::Equal(a, b) => match (self.evaluate(a), self.evaluate(b)) {
+                (Some(a), Some(b)) => is_below(a, b, true) && is_below(b, a, true),
+                _ => false,
+            },
             // A range contains the value.
             Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
                 match (self.evaluate(a), self.evaluate(b)) {

@@ -14,6 +14,7 @@
 //! is a proof for all sizes. The rewrite driver checks that a replacement has the shape of the pattern.
 
 mod check;
+mod index;
 mod semantics;
 mod solver;
 mod types;
@@ -22,7 +23,7 @@ pub use check::{Comparison, Counterexample, Values, find_difference};
 pub use solver::{Answer, Solver};
 pub use types::{Typing, typings};
 
-use hlo_passes::rewriting::{Clause, Rule, validate};
+use hlo_passes::rewriting::{Clause, Rule, is_elementwise, validate};
 use semantics::{Translation, Untranslated};
 
 /// The result for a clause and an element type.
@@ -111,6 +112,10 @@ pub fn check(rule: &Rule, solver: &Solver) -> std::io::Result<Vec<Finding>> {
         };
         if let Err(why) = validate(clause) {
             findings.push(failed(why));
+            continue;
+        }
+        if !is_elementwise(clause) {
+            findings.push(index::check(clause, solver)?);
             continue;
         }
         let mut applies = false;

@@ -164,6 +164,7 @@ impl<'t> Translation<'t> {
             Term::Variable(v) => Ok(format!("v{v}")),
             Term::Literal(value) => literal(*value, ty),
             Term::Computed(expression) => self.computed(expression, ty),
+            Term::Rest(..) => Err(Untranslated("a list of operands has no translation".to_string())),
             Term::Operation(operation) => self.operation(operation, ty),
         }
     }
@@ -351,6 +352,9 @@ impl<'t> Translation<'t> {
             Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
                 self.below(a, b, *or_equal)?
             }
+            Condition::Equal(a, b) => {
+                format!("(and {} {})", self.below(a, b, true)?, self.below(b, a, true)?)
+            }
             _ => return Err(Untranslated("a condition has no translation".to_string())),
         })
     }
@@ -403,9 +407,12 @@ impl<'t> Translation<'t> {
                 match arithmetic {
                     Arithmetic::Multiply => bits.sum(),
                     Arithmetic::Add | Arithmetic::Subtract => bits.max().unwrap_or(1) + 1,
+                    Arithmetic::Divide => bits.max().unwrap_or(1) + 1,
                     Arithmetic::Remainder => bits.max().unwrap_or(1),
                 }
             }
+            // `integer` has no translation of lists.
+            _ => 1,
         }
     }
 
@@ -438,6 +445,10 @@ impl<'t> Translation<'t> {
                     Arithmetic::Add => "bvadd",
                     Arithmetic::Subtract => "bvsub",
                     Arithmetic::Multiply => "bvmul",
+                    Arithmetic::Divide => {
+                        defined.push(format!("(not (= {} {}))", operands[1], number(0)));
+                        "bvsdiv"
+                    }
                     Arithmetic::Remainder => {
                         defined.push(format!("(not (= {} {}))", operands[1], number(0)));
                         "bvsrem"
@@ -482,7 +493,17 @@ impl<'t> Translation<'t> {
 /// Returns whether a condition does not restrict the elements. A proof does not depend on it: it is taken for true,
 /// and so is its opposite.
 pub fn is_open(condition: &Condition) -> bool {
-    matches!(condition, Condition::Constant(_) | Condition::SameSizes(..) | Condition::SameOpcode(..))
+    match condition {
+        Condition::Constant(_)
+        | Condition::SameSizes(..)
+        | Condition::SameOpcode(..)
+        | Condition::SameRank(..)
+        | Condition::Empty(_)
+        | Condition::Scalar(_)
+        | Condition::Some(_) => true,
+        Condition::Below(a, b, _) | Condition::Equal(a, b) => a.has_lists() || b.has_lists(),
+        _ => false,
+    }
 }
 
 /// Returns a signed integer of this width.

@@ -1,5 +1,6 @@
 //! The element types that the variables of a clause can have.
 
+use crate::semantics::is_open;
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::opcode::ResultType;
 use hlo_ir::{ElementType, Opcode};
@@ -166,6 +167,7 @@ impl Typing {
             }
             // The interpreter decides for which values the type represents the number.
             Term::Computed(_) => wanted,
+            Term::Rest(..) => None,
             Term::Operation(operation) => self.type_of_operation(operation, wanted),
         }
     }
@@ -214,7 +216,11 @@ impl Typing {
             Condition::Type(class, v) => Some(class_contains(*class, self.variables[*v])),
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
             // The proof does not depend on sizes, and any value may be known or not.
-            Condition::SameSizes(..) | Condition::SameOpcode(..) | Condition::Constant(_) => None,
+            open if is_open(open) => None,
+            Condition::Equal(a, b) => {
+                let both = [self.below(a, b, true, is_number), self.below(b, a, true, is_number)];
+                if both.contains(&Some(false)) { Some(false) } else { both[0].and(both[1]) }
+            }
             Condition::Below(a, b, or_equal) => self.below(a, b, *or_equal, is_number),
             // Only integers have ranges.
             Condition::Always(a, b, or_equal) => {
@@ -224,7 +230,7 @@ impl Typing {
             Condition::ByInteger => self.all_compared(is_by_integer),
             Condition::ByValue => self.all_compared(is_by_value),
             // `known` resolves them.
-            Condition::All(_) | Condition::Any(_) | Condition::Not(_) => None,
+            _ => None,
         })
     }
 

@@ -4,11 +4,13 @@
 //! that a program that uses rules parses nothing. This crate therefore knows opcodes only by name: it does not
 //! depend on `hlo-ir`, which would be built a second time for the build script.
 
+mod lists;
 mod parse;
 mod rust;
 
 use std::borrow::Cow;
 
+pub use lists::{Entry, Length, Lists, common, entry, length};
 pub use parse::parse;
 pub use rust::rust_tables;
 
@@ -48,6 +50,10 @@ pub struct Clause<O: Clone + 'static> {
     /// The names of the variables. A [`Term::Variable`] is an index of this list. A variable without a name is
     /// a part of the pattern that the replacement uses again.
     pub variables: List<Text>,
+    /// The names of the lists of numbers in braces. An [`Expression::List`] is an index of this list.
+    pub lists: List<Text>,
+    /// The names of the lists of operands. A [`Term::Rest`] is an index of this list.
+    pub rests: List<Text>,
 }
 
 /// A value in a pattern or in a replacement.
@@ -61,15 +67,21 @@ pub enum Term<O: Clone + 'static> {
     /// A constant that is computed from constants of the pattern. The clause does not apply if the element type
     /// does not represent it.
     Computed(Expression),
+    /// All other operands of an operation. In a replacement, the list may contain one expression with the
+    /// numbers of the operands to use.
+    Rest(usize, List<Expression>),
     /// An operation.
     Operation(Operation<O>),
 }
 
-/// An elementwise operation in a pattern or in a replacement.
+/// An operation in a pattern or in a replacement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation<O: Clone + 'static> {
     /// The opcode.
     pub opcode: O,
+    /// The numbers of the attributes. In a pattern, a list that occurs for the first time matches any numbers.
+    /// The list is empty if the pattern does not examine the attributes.
+    pub numbers: List<Expression>,
     /// The operands.
     pub operands: List<Term<O>>,
     /// The direction of a comparison. All comparisons of a clause have the same type of order.
@@ -145,6 +157,16 @@ pub enum Condition {
     /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and
     /// NaN is neither below nor above any number.
     Below(Expression, Expression, bool),
+    /// Both numbers are equal.
+    Equal(Expression, Expression),
+    /// The list contains one comparison of lists, which must be true for at least one dimension.
+    Some(List<Condition>),
+    /// The variable has no elements.
+    Empty(usize),
+    /// The variable has no dimensions.
+    Scalar(usize),
+    /// The variables have equally many dimensions.
+    SameRank(usize, usize),
     /// The same for all elements of integer variables, as far as their ranges are known.
     Always(Expression, Expression, bool),
     /// The comparisons of the pattern compare integers, predicates, or floating-point numbers in their total
@@ -175,6 +197,45 @@ pub enum Expression {
     Reciprocal(usize),
     /// The result of an operation on two integers.
     Result(Arithmetic, List<Expression>),
+    /// A list of numbers in the pattern.
+    List(usize),
+    /// The sizes of an array.
+    Sizes(usize),
+    /// The values of the scalars in a list of operands.
+    Values(usize),
+    /// The list 0, 1, 2, … of the numbers of the dimensions.
+    Index,
+    /// The list of the entries of the first list whose numbers are in the second one.
+    At(List<Expression>),
+    /// The list of the positions at which a list contains 0, 1, 2, ….
+    Inverse(List<Expression>),
+    /// The list with the number of zeros before each entry of a list. If the list has 1 for the dimensions that
+    /// an operation removes, these are the new numbers of the others.
+    Kept(List<Expression>),
+    /// The third expression where the relation of the first two is true, and the fourth one elsewhere.
+    If(Relation, List<Expression>),
+}
+
+/// A relation of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The first number is below the second.
+    Below,
+    /// The first number is not above the second.
+    AtMost,
+    /// Both are equal.
+    Equal,
+}
+
+impl Relation {
+    /// Returns whether the relation is true for two numbers.
+    pub fn of<N: Ord>(self, a: &N, b: &N) -> bool {
+        match self {
+            Relation::Below => a < b,
+            Relation::AtMost => a <= b,
+            Relation::Equal => a == b,
+        }
+    }
 }
 
 impl Expression {
@@ -182,10 +243,23 @@ impl Expression {
     pub fn variables(&self) -> Vec<usize> {
         match self {
             Expression::Variable(v) | Expression::Reciprocal(v) => vec![*v],
-            Expression::Log2(operands) | Expression::Result(_, operands) => {
-                operands.iter().flat_map(Expression::variables).collect()
-            }
+            Expression::Log2(parts)
+            | Expression::Result(_, parts)
+            | Expression::At(parts)
+            | Expression::Inverse(parts)
+            | Expression::Kept(parts)
+            | Expression::If(_, parts) => parts.iter().flat_map(Expression::variables).collect(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether the expression is a list with a number for each dimension, or computed from lists.
+    pub fn has_lists(&self) -> bool {
+        match self {
+            Expression::List(_) | Expression::Sizes(_) | Expression::Values(_) | Expression::Index => true,
+            Expression::Log2(parts) | Expression::Result(_, parts) => parts.iter().any(Expression::has_lists),
+            Expression::At(_) | Expression::Inverse(_) | Expression::Kept(_) | Expression::If(..) => true,
+            _ => false,
         }
     }
 }
@@ -220,8 +294,23 @@ pub enum Arithmetic {
     Subtract,
     /// The product.
     Multiply,
+    /// The quotient, rounded toward 0.
+    Divide,
     /// The remainder, with the sign of the dividend.
     Remainder,
+}
+
+impl Arithmetic {
+    /// Returns the result for two integers, or `None` if it does not fit or is not defined.
+    pub fn compute(self, a: i128, b: i128) -> Option<i128> {
+        match self {
+            Arithmetic::Add => a.checked_add(b),
+            Arithmetic::Subtract => a.checked_sub(b),
+            Arithmetic::Multiply => a.checked_mul(b),
+            Arithmetic::Divide => a.checked_div(b),
+            Arithmetic::Remainder => a.checked_rem(b),
+        }
+    }
 }
 
 /// A class of element types.
@@ -268,6 +357,7 @@ impl<O: Clone + 'static> Operation<O> {
         let operands = self.operands.iter().map(|operand| operand.try_map(opcode));
         Ok(Operation {
             opcode: opcode(self)?,
+            numbers: self.numbers.clone(),
             operands: operands.collect::<Result<Vec<_>, E>>()?.into(),
             direction: self.direction,
             once: self.once,
@@ -289,6 +379,7 @@ impl<O: Clone + 'static> Term<O> {
             Term::Variable(v) => Term::Variable(*v),
             Term::Literal(value) => Term::Literal(*value),
             Term::Computed(expression) => Term::Computed(expression.clone()),
+            Term::Rest(rest, at) => Term::Rest(*rest, at.clone()),
             Term::Operation(operation) => Term::Operation(operation.try_map(opcode)?),
         })
     }

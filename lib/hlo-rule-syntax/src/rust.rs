@@ -35,13 +35,15 @@ fn rule(rule: &Rule<Text>) -> String {
 
 fn clause(clause: &Clause<Text>) -> String {
     format!(
-        "Clause {{ line: {}, text: {}, pattern: {}, replacement: {}, condition: {}, variables: {} }}\n",
+        "Clause {{ line: {}, text: {}, pattern: {}, replacement: {}, condition: {}, variables: {}, lists: {}, rests: {} }}\n",
         clause.line,
         text(&clause.text),
         operation(&clause.pattern),
         term(&clause.replacement),
         condition(&clause.condition),
-        borrowed(&clause.variables, text)
+        borrowed(&clause.variables, text),
+        borrowed(&clause.lists, text),
+        borrowed(&clause.rests, text)
     )
 }
 
@@ -50,6 +52,7 @@ fn term(of: &Term<Text>) -> String {
         Term::Variable(v) => format!("Term::Variable({v})"),
         Term::Literal(of) => format!("Term::Literal({})", value(*of)),
         Term::Computed(of) => format!("Term::Computed({})", expression(of)),
+        Term::Rest(rest, at) => format!("Term::Rest({rest}, {})", borrowed(at, expression)),
         Term::Operation(of) => format!("Term::Operation({})", operation(of)),
     }
 }
@@ -67,7 +70,8 @@ fn operation(operation: &Operation<Text>) -> String {
         None => "None".to_string(),
     };
     format!(
-        "Operation {{ opcode: Opcode::{opcode}, operands: {}, direction: {direction}, once: {}, bound: {:?} }}",
+        "Operation {{ opcode: Opcode::{opcode}, numbers: {}, operands: {}, direction: {direction}, once: {}, bound: {:?} }}",
+        borrowed(&operation.numbers, expression),
         borrowed(&operation.operands, term),
         operation.once,
         operation.bound
@@ -84,6 +88,12 @@ fn expression(of: &Expression) -> String {
             format!("Expression::Result(Arithmetic::{arithmetic:?}, {})", borrowed(operands, expression))
         }
         Expression::Log2(operand) => format!("Expression::Log2({})", borrowed(operand, expression)),
+        Expression::At(parts) => format!("Expression::At({})", borrowed(parts, expression)),
+        Expression::Inverse(list) => format!("Expression::Inverse({})", borrowed(list, expression)),
+        Expression::Kept(list) => format!("Expression::Kept({})", borrowed(list, expression)),
+        Expression::If(relation, parts) => {
+            format!("Expression::If(Relation::{relation:?}, {})", borrowed(parts, expression))
+        }
         other => format!("Expression::{other:?}"),
     }
 }
@@ -94,6 +104,8 @@ fn condition(of: &Condition) -> String {
         Condition::Any(list) => format!("Condition::Any({})", borrowed(list, condition)),
         Condition::Not(inner) => format!("Condition::Not({})", borrowed(inner, condition)),
         Condition::Type(class, v) => format!("Condition::Type(TypeClass::{class:?}, {v})"),
+        Condition::Some(inner) => format!("Condition::Some({})", borrowed(inner, condition)),
+        Condition::Equal(a, b) => format!("Condition::Equal({}, {})", expression(a), expression(b)),
         Condition::Below(a, b, or_equal) => {
             format!("Condition::Below({}, {}, {or_equal})", expression(a), expression(b))
         }

@@ -35,7 +35,7 @@ pub(super) fn same(index: &[i64], out: &mut [i64]) {
 /// `dims`.
 ///
 /// Both maps must be affine: a step along a dimension always changes the index by the same amount. Fails if
-/// an index is out of bounds.
+/// a map is not affine, or if an index is out of bounds.
 pub(super) fn copy(
     cx: &Context<'_>,
     dims: &[i64],
@@ -50,8 +50,8 @@ pub(super) fn copy(
         return Ok(());
     }
     if !cx.definitions_only() {
-        let source = Walk::along(dims, &from_shape.dims, source);
-        let target = Walk::along(dims, &to_shape.dims, target);
+        let source = Walk::along(dims, &from_shape.dims, source)?;
+        let target = Walk::along(dims, &to_shape.dims, target)?;
         let size = from_shape.element_type.byte_size();
         return copy_bytes(size, dims, (from.bytes(), &source), (to.bytes_mut(), &target));
     }

@@ -180,6 +180,8 @@ fn attributes() {
         "%x = f32[6,4]{1,0} transpose(%a), dimensions={1,0}",
         "%x = f32[2,3]{1,0} slice(%a), slice={[0:4:2], [0:3:1]}",
         "%x = f32[8,13]{1,0} pad(%a, %b), padding=2_2_0x-1_3_1",
+        "%x = f32[] pad(%b, %b), padding=",
+        "%x = f32[] pad(%b, %b), padding=, metadata={op_type=\"a\"}",
         "%x = f32[3]{0} iota(), iota_dimension=0",
         "%x = f32[] reduce(%a, %b), dimensions={0,1}, to_apply=%add",
         "%x = f32[4,6]{1,0} reduce-window(%a, %b), window={size=1x2 pad=0_0x0_1}, to_apply=%add",
@@ -206,6 +208,26 @@ fn attributes() {
         line("x = f32[] reduce(a, b), to_apply= %add ,dimensions={ 0, 1 }"),
         "%x = f32[] reduce(%a, %b), dimensions={0,1}, to_apply=%add",
     );
+}
+
+/// XLA prints the padding of a scalar without a value.
+#[test]
+fn scalars_have_no_padding() {
+    for (percent, separator) in [("%", "\n  "), ("", " "), ("", " // next\n")] {
+        let lines = [
+            "a = f32[] parameter(0)",
+            "b = f32[] pad({}a, {}a), padding=",
+            "c = f32[] pad({}b, {}a), padding=",
+        ];
+        let lines: Vec<String> =
+            lines.iter().map(|l| format!("{percent}{}", l.replace("{}", percent))).collect();
+        let text = format!("HloModule m ENTRY e {{ {} }}", lines.join(separator));
+        let printed = round_trip("", &text);
+        assert_eq!(printed.matches("padding=\n").count(), 2, "{printed}");
+        let text =
+            format!("HloModule m ENTRY e {{ {}{separator}ROOT {} }}", lines[..2].join(separator), lines[2]);
+        assert_eq!(round_trip("", &text), printed);
+    }
 }
 
 #[test]

@@ -9,9 +9,9 @@
 //! Such sizes are operands of `dynamic-reshape` and `set-dimension-size`. The pass only handles `s32` scalars
 //! and lists; `algsimp` does the same for all arrays.
 
-use hlo_ir::{ElementType, InstrId, Opcode};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
 use hlo_passes::PassInfo;
-use hlo_passes::parts::{concatenate_concatenate, reshape_reshape, reshape_same, slice_concatenate};
+use hlo_passes::parts::{concatenate_concatenate, slice_concatenate};
 use hlo_passes::support::rewrite::{Cx, Pattern};
 
 /// The description in the registry.
@@ -47,10 +47,13 @@ static PATTERNS: &[Pattern] = &[
         slice,
     ),
     Pattern::new("sizes-reshape", "reshape(reshape(a)) → reshape(a)", &[Opcode::Reshape], |cx, id| {
-        are_sizes(cx, id).then(|| reshape_reshape(cx, id)).flatten()
+        let inner = cx.operand(id, 0).filter(|&inner| cx.opcode(inner) == Opcode::Reshape)?;
+        let x = cx.operand(inner, 0).filter(|_| are_sizes(cx, id))?;
+        Some(cx.add_same_shape(Op::reshape(), &[x]))
     }),
     Pattern::new("sizes-same", "reshape(a) to the dimensions of a → a", &[Opcode::Reshape], |cx, id| {
-        are_sizes(cx, id).then(|| reshape_same(cx, id)).flatten()
+        let x = cx.operand(id, 0).filter(|_| are_sizes(cx, id))?;
+        (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
     }),
 ];
 

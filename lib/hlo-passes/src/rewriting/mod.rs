@@ -8,17 +8,25 @@
 //! One text serves the rewrite driver, the documentation and the proofs of `hlo-prove`. The build script
 //! translates the texts to tables. `docs/adding-a-rule.md` describes the language.
 
-mod apply;
+mod attributes;
+mod matched;
+mod matcher;
 mod numbers;
+mod replacement;
 
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
-use hlo_ir::{ElementType, Opcode};
+use hlo_ir::{ElementType, Module, Opcode};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 pub use crate::support::constants::Number;
-pub(crate) use apply::Matcher;
-pub use hlo_rule_syntax::{Arithmetic, Condition, Direction, Expression, RuleError, TypeClass, Value};
+pub(crate) use attributes::{AllNumbers, numbers_of};
+pub use attributes::{FORMS, Form, form, list_length};
+pub use hlo_rule_syntax::{
+    Arithmetic, Condition, Direction, Entry, Expression, Length, Lists, Relation, RuleError, TypeClass,
+    Value, common, entry, length,
+};
+pub(crate) use matcher::Matcher;
 pub use numbers::{evaluate, is_below, number_bytes, value_bytes};
 
 /// A rewrite rule: a name, and clauses that are tried in their order.
@@ -27,26 +35,26 @@ pub type Rule = hlo_rule_syntax::Rule<Opcode>;
 pub type Clause = hlo_rule_syntax::Clause<Opcode>;
 /// A value in a pattern or in a replacement.
 pub type Term = hlo_rule_syntax::Term<Opcode>;
-/// An elementwise operation in a pattern or in a replacement.
+/// An operation in a pattern or in a replacement.
 pub type Operation = hlo_rule_syntax::Operation<Opcode>;
 
 /// The tables of the build script.
 mod tables {
     #[allow(unused_imports, reason = "the rules may not use all of them")]
     use super::{
-        Arithmetic, Clause, Condition, Cow, Direction, Expression, Opcode, Operation, Rule, Term, TypeClass,
-        Value,
+        Arithmetic, Clause, Condition, Cow, Direction, Expression, Opcode, Operation, Relation, Rule, Term,
+        TypeClass, Value,
     };
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 }
 
-pub use tables::{ARITHMETIC, BITS, COMPARE, CONVERT, RANGES, SELECT};
+pub use tables::{ARITHMETIC, BITS, COMPARE, CONVERT, RANGES, SELECT, SHAPE, SLICE, WINDOW};
 
 /// The rules of a pass, in the order in which they are tried.
 pub struct RuleSet {
     tables: &'static [&'static [Rule]],
-    matchers: OnceLock<Vec<(&'static str, Matcher<'static>)>>,
+    matchers: OnceLock<Matchers<'static>>,
 }
 
 impl RuleSet {
@@ -60,15 +68,44 @@ impl RuleSet {
         self.tables.iter().flat_map(|table| table.iter())
     }
 
-    /// Returns the prepared clauses with the names of their rules. They are prepared once in a process.
-    pub(crate) fn matchers(&'static self) -> &'static [(&'static str, Matcher<'static>)] {
-        let clauses = |rule: &'static Rule| rule.clauses.iter().map(|c| (&*rule.name, Matcher::new(c)));
-        self.matchers.get_or_init(|| self.iter().flat_map(clauses).collect())
+    /// Returns the clauses.
+    pub(crate) fn matchers(&'static self) -> &'static Matchers<'static> {
+        let clauses = |rule: &'static Rule| rule.clauses.iter().map(|clause| (&*rule.name, clause));
+        self.matchers.get_or_init(|| Matchers::new(self.iter().flat_map(clauses)))
+    }
+}
+
+/// The clauses for each opcode, with the names of their rules. They are prepared when a module first contains the
+/// opcode, and once in a process.
+pub(crate) struct Matchers<'r> {
+    clauses: Vec<Vec<(&'static str, &'r Clause)>>,
+    prepared: Vec<OnceLock<Vec<(&'static str, Matcher<'r>)>>>,
+}
+
+impl<'r> Matchers<'r> {
+    /// Sorts clauses by the opcodes of their patterns.
+    pub(crate) fn new(all: impl Iterator<Item = (&'static str, &'r Clause)>) -> Self {
+        let mut clauses = vec![Vec::new(); Opcode::ALL.len()];
+        all.for_each(|(name, clause)| clauses[clause.pattern.opcode as usize].push((name, clause)));
+        Self { prepared: clauses.iter().map(|_| OnceLock::new()).collect(), clauses }
+    }
+
+    /// Returns the clauses whose patterns have this opcode, in their order.
+    pub(crate) fn of(&self, opcode: Opcode) -> &[(&'static str, Matcher<'r>)] {
+        let clauses = &self.clauses[opcode as usize];
+        let prepare = || clauses.iter().map(|&(name, clause)| (name, Matcher::new(clause))).collect();
+        self.prepared[opcode as usize].get_or_init(prepare)
     }
 }
 
 /// The rules of `algsimp`.
-pub static ALGSIMP: RuleSet = RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, RANGES, CONVERT]);
+pub static ALGSIMP: RuleSet =
+    RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, RANGES, CONVERT, SHAPE, SLICE, WINDOW]);
+
+/// Applies rules until none applies. Returns whether any did.
+pub fn rewrite(module: &mut Module, rules: &[Rule]) -> bool {
+    crate::support::rewrite::apply_rules(module, rules)
+}
 
 /// Parses a text of rules.
 ///
@@ -82,47 +119,92 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
 fn resolved(rule: hlo_rule_syntax::Rule<Cow<'static, str>>) -> Result<Rule, RuleError> {
     let clauses = rule.clauses.iter().map(|clause| {
         let opcode = |operation: &hlo_rule_syntax::Operation<Cow<'static, str>>| {
-            let opcode = Opcode::from_name(&operation.opcode).filter(|opcode| opcode.is_elementwise());
-            let opcode =
-                opcode.ok_or_else(|| format!("expected an elementwise opcode, found `{}`", operation.opcode));
-            opcode.and_then(|opcode| check_operation(opcode, operation.operands.len()).map(|()| opcode))
+            let name = &operation.opcode;
+            Opcode::from_name(name).ok_or_else(|| format!("expected an opcode, found `{name}`"))
         };
         let error = |message| RuleError { line: clause.line, message };
-        Ok(Clause {
+        let clause = Clause {
             line: clause.line,
             text: clause.text.clone(),
             pattern: clause.pattern.try_map(&opcode).map_err(error)?,
             replacement: clause.replacement.try_map(&opcode).map_err(error)?,
             condition: clause.condition.clone(),
             variables: clause.variables.clone(),
-        })
+            lists: clause.lists.clone(),
+            rests: clause.rests.clone(),
+        };
+        validate(&clause).map_err(error)?;
+        Ok(clause)
     });
     let clauses = clauses.collect::<Result<Vec<_>, _>>()?.into();
     Ok(Rule { name: rule.name, lines: rule.lines, summary: rule.summary, clauses })
 }
 
-/// Checks that rules support the operation with this number of operands.
-fn check_operation(opcode: Opcode, operands: usize) -> Result<(), String> {
-    let needed = opcode.elementwise().map_or(0, |elementwise| elementwise.class.operands());
-    if matches!(opcode, Opcode::ReducePrecision | Opcode::StochasticConvert) {
-        return Err(format!("rules do not support `{}`", opcode.name()));
-    }
-    if operands != needed {
-        return Err(format!("`{}` needs {needed} operands, found {operands}", opcode.name()));
-    }
-    Ok(())
-}
-
-/// Checks that rules support the operations of a clause, and that these have as many operands as they need. The
-/// build script does not know this.
+/// Checks that rules support the operations of a clause, and that these have as many operands and lists as they
+/// need. The build script does not know this.
 ///
 /// # Errors
 /// The first violation, in words.
 pub fn validate(clause: &Clause) -> Result<(), String> {
-    let check = |operation: &Operation| check_operation(operation.opcode, operation.operands.len());
+    let check = |operation: &Operation| check_operation(operation);
     clause.pattern.try_map(&check)?;
     clause.replacement.try_map(&check)?;
+    let Term::Operation(replacement) = &clause.replacement else { return Ok(()) };
+    needs_lists(replacement)
+}
+
+/// Checks that rules support the operation with its numbers of operands and of lists.
+fn check_operation(operation: &Operation) -> Result<(), String> {
+    let (opcode, found) = (operation.opcode, operation.operands.len());
+    let name = opcode.name();
+    let rest = usize::from(matches!(operation.operands.last(), Some(Term::Rest(..))));
+    let (needed, lists) = match (opcode.elementwise(), form(opcode)) {
+        (Some(_), _) if matches!(opcode, Opcode::ReducePrecision | Opcode::StochasticConvert) => {
+            return Err(format!("rules do not support `{name}`"));
+        }
+        (Some(elementwise), _) if rest == 0 => (elementwise.class.operands(), 0),
+        // A concatenation may list all of its operands.
+        (_, Some(form)) if form.opcode == Opcode::Concatenate => {
+            (found.max(1 + rest) - rest, form.lists.len())
+        }
+        (_, Some(form)) if rest == 0 || form.has_rest => (form.operands, form.lists.len()),
+        _ => return Err(format!("rules do not support `{name}` in this form")),
+    };
+    if found != needed + rest {
+        return Err(format!("`{name}` needs {needed} operands, found {}", found - rest));
+    }
+    match operation.numbers.len() {
+        0 => Ok(()),
+        found if found == lists => Ok(()),
+        found => Err(format!("`{name}` has {lists} lists of numbers, found {found}")),
+    }
+}
+
+/// Checks that all operations of a replacement have their lists, and no constants as operands of operations that
+/// are not elementwise.
+fn needs_lists(operation: &Operation) -> Result<(), String> {
+    let lists = form(operation.opcode).map_or(0, |form| form.lists.len());
+    let name = operation.opcode.name();
+    // The map of a scalar's dimensions is empty.
+    if operation.numbers.len() != lists && operation.opcode != Opcode::Broadcast {
+        return Err(format!("`{name}` of a replacement needs {lists} lists of numbers"));
+    }
+    for operand in operation.operands.iter() {
+        match operand {
+            Term::Operation(inner) => needs_lists(inner)?,
+            Term::Literal(_) | Term::Computed(_) if !operation.opcode.is_elementwise() => {
+                return Err(format!("an operand of `{name}` cannot be a constant"));
+            }
+            _ => {}
+        }
+    }
     Ok(())
+}
+
+/// Returns whether all operations of a clause are elementwise.
+pub fn is_elementwise(clause: &Clause) -> bool {
+    let check = |operation: &Operation| if operation.opcode.is_elementwise() { Ok(()) } else { Err(()) };
+    clause.pattern.try_map(&check).is_ok() && clause.replacement.try_map(&check).is_ok()
 }
 
 /// Returns a number that changes with the text of a rule's clauses (64-bit FNV-1a). The file of proofs contains

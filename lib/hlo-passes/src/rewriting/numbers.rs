@@ -35,18 +35,18 @@ pub fn evaluate(
             else {
                 return None;
             };
-            Number::Integer(compute(*arithmetic, a, b)?)
+            Number::Integer(arithmetic.compute(a, b)?)
         }
+        // `hlo_rule_syntax::entry` evaluates lists.
+        Expression::List(_)
+        | Expression::Sizes(_)
+        | Expression::Values(_)
+        | Expression::Index
+        | Expression::At(_)
+        | Expression::Inverse(_)
+        | Expression::Kept(_)
+        | Expression::If(..) => return None,
     })
-}
-
-fn compute(arithmetic: Arithmetic, a: i128, b: i128) -> Option<i128> {
-    match arithmetic {
-        Arithmetic::Add => a.checked_add(b),
-        Arithmetic::Subtract => a.checked_sub(b),
-        Arithmetic::Multiply => a.checked_mul(b),
-        Arithmetic::Remainder => a.checked_rem(b),
-    }
 }
 
 /// Returns the range of an expression of integers. `range` returns that of a variable.
@@ -61,7 +61,7 @@ pub(super) fn range(
             let [a, b] = &operands[..] else { return None };
             let (a, b) = (range(a, range_of, ty)?, range(b, range_of, ty)?);
             let (low, high) = if *arithmetic == Arithmetic::Add { (b.low, b.high) } else { (b.high, b.low) };
-            Some(Range { low: compute(*arithmetic, a.low, low)?, high: compute(*arithmetic, a.high, high)? })
+            Some(Range { low: arithmetic.compute(a.low, low)?, high: arithmetic.compute(a.high, high)? })
         }
         other => match evaluate(other, &|_| None, ty)? {
             Number::Integer(n) => Some(Range { low: n, high: n }),

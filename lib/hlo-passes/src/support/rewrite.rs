@@ -13,13 +13,13 @@ use super::range::{Range, range_of};
 use super::{constants, effects};
 use crate::pass::Pass;
 use crate::rewrites::Rewrites;
-use crate::rewriting::{Matcher, RuleSet};
+use crate::rewriting::{AllNumbers, Matchers, Rule, RuleSet, numbers_of};
 use hlo_ir::attr::{HloString, ResultAccuracy, SliceDim};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -64,9 +64,16 @@ pub struct Cx<'m> {
     combiners: Combiners,
     /// The ranges of values, while the patterns examine one instruction.
     ranges: RefCell<KnownRanges>,
+    /// The numbers in the attributes of the examined instruction, if they were needed.
+    numbers: OnceCell<Option<AllNumbers>>,
 }
 
 impl Cx<'_> {
+    /// Returns the numbers in the attributes of the examined instruction. Returns `None` for other instructions.
+    pub(crate) fn examined_numbers(&self, id: InstrId) -> Option<&Option<AllNumbers>> {
+        (id == self.at).then(|| self.numbers.get_or_init(|| numbers_of(self.module, &self.module[id])))
+    }
+
     /// Returns the range of the elements of an integer array, as far as it is known.
     pub(crate) fn range(&self, id: InstrId) -> Option<Range> {
         let mut known = self.ranges.borrow_mut();
@@ -284,27 +291,29 @@ pub fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
 /// first.
 pub fn rule_pass(rules: Option<&'static RuleSet>, tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
     Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
-        let mut attempts = Attempts::default();
-        rules.into_iter().for_each(|rules| attempts.add_rules(rules));
+        let mut attempts = Attempts { rules: rules.map(RuleSet::matchers), ..Attempts::default() };
         tables.iter().flat_map(|table| table.iter()).for_each(|pattern| attempts.add_pattern(pattern));
         Ok(apply(module, &attempts, rewrites, |_| true))
     })
 }
 
-/// An attempt to rewrite an instruction.
-#[derive(Clone, Copy)]
-enum Attempt<'p> {
-    Pattern(&'p Pattern),
-    /// A clause of the rule with this name.
-    Clause(&'static str, &'p Matcher<'p>),
+/// Applies rules until none applies. Returns whether any did.
+pub(crate) fn apply_rules(module: &mut Module, rules: &[Rule]) -> bool {
+    let matchers =
+        Matchers::new(rules.iter().flat_map(|rule| rule.clauses.iter().map(|clause| ("rule", clause))));
+    let attempts = Attempts { rules: Some(&matchers), ..Attempts::default() };
+    apply(module, &attempts, &mut Rewrites::default(), |_| true)
 }
 
-/// The attempts for each opcode, in their order.
-struct Attempts<'p>(Vec<Vec<Attempt<'p>>>);
+/// The attempts for each opcode: first the rules, then the patterns.
+struct Attempts<'p> {
+    rules: Option<&'p Matchers<'p>>,
+    patterns: Vec<Vec<&'p Pattern>>,
+}
 
 impl Default for Attempts<'_> {
     fn default() -> Self {
-        Self(vec![Vec::new(); Opcode::ALL.len()])
+        Self { rules: None, patterns: vec![Vec::new(); Opcode::ALL.len()] }
     }
 }
 
@@ -312,15 +321,7 @@ impl<'p> Attempts<'p> {
     fn add_pattern(&mut self, pattern: &'p Pattern) {
         let opcodes = if pattern.opcodes.is_empty() { Opcode::ALL } else { pattern.opcodes };
         for &opcode in opcodes {
-            self.0[opcode as usize].push(Attempt::Pattern(pattern));
-        }
-    }
-}
-
-impl Attempts<'static> {
-    fn add_rules(&mut self, rules: &'static RuleSet) {
-        for (name, matcher) in rules.matchers() {
-            self.0[matcher.opcode() as usize].push(Attempt::Clause(name, matcher));
+            self.patterns[opcode as usize].push(pattern);
         }
     }
 }
@@ -365,10 +366,7 @@ fn apply(
         if budget == 0 || !rewrites.allowed() {
             break;
         }
-        let tried = &attempts.0[driver.cx.opcode(id) as usize];
-        let operands = driver.operand_opcodes(id);
-        driver.cx.ranges.borrow_mut().clear();
-        if let Some(name) = tried.iter().find_map(|&attempt| driver.attempt(attempt, &operands, id)) {
+        if let Some(name) = driver.rewrite(attempts, id) {
             rewrites.made(name, &driver.cx.module[id].name);
             changed = true;
             budget -= 1;
@@ -403,6 +401,7 @@ impl<'m> Driver<'m> {
                 namer: None,
                 combiners: Combiners::default(),
                 ranges: RefCell::default(),
+                numbers: OnceCell::new(),
             },
             effects,
             pinned,
@@ -457,20 +456,37 @@ impl<'m> Driver<'m> {
         operands.iter().take(3).map(|&operand| self.cx.opcode(operand)).collect()
     }
 
-    /// Makes one attempt on one instruction, whose operands have these opcodes. Returns the name of the
-    /// rewrite if it succeeds.
-    fn attempt(&mut self, attempt: Attempt<'_>, operands: &[Opcode], id: InstrId) -> Option<&'static str> {
+    /// Makes the attempts on an instruction until one succeeds. Returns the name of the rewrite.
+    fn rewrite(&mut self, attempts: &Attempts<'_>, id: InstrId) -> Option<&'static str> {
+        let opcode = self.cx.opcode(id);
         self.cx.at = id;
         self.cx.added.clear();
-        let (name, result) = match attempt {
-            Attempt::Pattern(pattern) => (pattern.name, (pattern.apply)(&mut self.cx, id)),
-            Attempt::Clause(_, clause) if !clause.admits(self.cx.module, id, operands) => return None,
-            Attempt::Clause(rule, clause) => (rule, clause.apply(&mut self.cx, id)),
-        };
-        if result.is_none() && self.cx.added.is_empty() {
-            return None;
+        self.cx.ranges.borrow_mut().clear();
+        self.cx.numbers.take();
+        let rules = attempts.rules.map_or(&[][..], |rules| rules.of(opcode));
+        if !rules.is_empty() {
+            let operands = self.operand_opcodes(id);
+            for (name, clause) in rules {
+                if clause.admits(self.cx.module, id, &operands) {
+                    let result = clause.apply(&mut self.cx, id);
+                    if self.made(name, result, id) {
+                        return Some(name);
+                    }
+                }
+            }
         }
-        self.replace(name, result, id).then_some(name)
+        for pattern in &attempts.patterns[opcode as usize] {
+            let result = (pattern.apply)(&mut self.cx, id);
+            if self.made(pattern.name, result, id) {
+                return Some(pattern.name);
+            }
+        }
+        None
+    }
+
+    /// Ends an attempt. Returns whether it replaced the instruction.
+    fn made(&mut self, name: &str, result: Option<InstrId>, id: InstrId) -> bool {
+        (result.is_some() || !self.cx.added.is_empty()) && self.replace(name, result, id)
     }
 
     /// Replaces an instruction by the result of an attempt. Returns whether it did.

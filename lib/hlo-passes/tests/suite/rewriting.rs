@@ -45,7 +45,7 @@ fn choices_become_clauses() {
 fn errors_name_the_line_and_what_was_found() {
     let cases = [
         ("r: add(x, 0) => y", "line 1: expected a variable of the pattern, found `y`"),
-        ("r:\n  frob(x) => x", "line 2: expected an elementwise opcode, found `frob`"),
+        ("r:\n  frob(x) => x", "line 2: expected an opcode, found `frob`"),
         ("r: add(x) => x", "line 1: `add` needs 2 operands, found 1"),
         ("r: add(x, y) => x where fast(x)", "line 1: expected a condition, found `fast(x)`"),
         ("r: compare(x, y, UP) => x", "line 1: expected the direction of a comparison, found `UP`"),
@@ -69,7 +69,28 @@ fn errors_name_the_line_and_what_was_found() {
             "line 1: `log2` of an expression with `log2` is not supported",
         ),
         ("r: abs(x) => x\nr: abs(x) => x", "line 2: there is another rule with the name `r`"),
-        ("r: dot(x, y) => x", "line 1: expected an elementwise opcode, found `dot`"),
+        ("r: slice{a, b}(x) => x", "line 1: `slice` has 3 lists of numbers, found 2"),
+        ("r: slice{a, b, s}(x) => slice(x)", "line 1: `slice` of a replacement needs 3 lists of numbers"),
+        (
+            "r: transpose{}(x) => x",
+            "line 1: a pattern contains all lists of numbers of an operation, or no braces",
+        ),
+        ("r: transpose{x}(x) => x", "line 1: `x` is used for values of two kinds"),
+        ("r: dynamic-slice(i..., x) => x", "line 1: other operands are the last ones"),
+        (
+            "r: dynamic-slice(x, i...) => dynamic-slice{size(result)}(x, j...)",
+            "line 1: expected operands of the pattern, found `j...`",
+        ),
+        ("r: pad{l, h, 0}(x, v) => pad{l, h, 0}(x, 0)", "line 1: an operand of `pad` cannot be a constant"),
+        ("r: reshape(x, i...) => x", "line 1: rules do not support `reshape` in this form"),
+        ("r: abs(x) => x where some 0 < x", "line 1: `some` needs a comparison of lists"),
+        ("r: abs(x) => x where always 0 == x", "line 1: `always` needs `<` or `<=`"),
+        (
+            "r: slice{a, b, s}(x) => x where b[0] <= max(a)",
+            "line 1: expected a function of constants, found `max(a)`",
+        ),
+        ("r: add(x, c) => x where c[0] < 1", "line 1: expected a list in front of `[`"),
+        ("r: dot(x, y) => x", "line 1: rules do not support `dot` in this form"),
     ];
     for (text, message) in cases {
         assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");

@@ -1,6 +1,7 @@
 //! Tests of the proofs of rewrite rules. They need an SMT solver: `sh scripts/deps.sh --prove` installs it.
 
 mod definitions;
+mod moves;
 mod verdicts;
 
 use hlo_passes::rewriting::{Rule, parse};

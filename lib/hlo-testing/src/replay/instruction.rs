@@ -4,7 +4,7 @@ use super::elementwise::{binary, unary};
 use super::{Called, collective};
 use hlo_builder::{Builder, Computation, ScatterDimensions, Value};
 use hlo_ir::attr::*;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op, elementwise_op};
 
 /// Adds an instruction of a valid module with the method of its opcode. `x` contains its operands. Returns
 /// `None` if its shape is not a valid result of the opcode.
@@ -28,66 +28,21 @@ pub(super) fn rebuilt<'b>(
         Op::Tuple => b.tuple(x),
         Op::GetTupleElement(GetTupleElementAttrs { index }) => x[0].get_tuple_element(*index),
 
-        op @ (Op::Abs
-        | Op::Acos
-        | Op::Acosh
-        | Op::Asin
-        | Op::Asinh
-        | Op::Atanh
-        | Op::Cbrt
-        | Op::Ceil
-        | Op::Cosine
-        | Op::Cosh
-        | Op::CountLeadingZeros
-        | Op::Erf
-        | Op::Exponential
-        | Op::ExponentialMinusOne
-        | Op::Floor
-        | Op::Imag
-        | Op::IsFinite
-        | Op::Log
-        | Op::LogPlusOne
-        | Op::Logistic
-        | Op::Negate
-        | Op::Not
-        | Op::PopulationCount
-        | Op::Real
-        | Op::RoundNearestAfz
-        | Op::RoundNearestEven
-        | Op::Rsqrt
-        | Op::Sign
-        | Op::Sine
-        | Op::Sinh
-        | Op::Sqrt
-        | Op::Tan
-        | Op::Tanh) => unary(op.opcode(), x[0])?,
         Op::Convert => x[0].convert(array()?.element_type),
         Op::ReducePrecision(ReducePrecisionAttrs { exponent_bits, mantissa_bits }) => {
             x[0].reduce_precision(*exponent_bits, *mantissa_bits)
         }
-        op @ (Op::Add
-        | Op::And
-        | Op::Atan2
-        | Op::Complex
-        | Op::Divide
-        | Op::Maximum
-        | Op::Minimum
-        | Op::Mulhi
-        | Op::Multiply
-        | Op::Or
-        | Op::Power
-        | Op::Remainder
-        | Op::ShiftLeft
-        | Op::ShiftRightArithmetic
-        | Op::ShiftRightLogical
-        | Op::Subtract
-        | Op::Xor) => binary(op.opcode(), x[0], x[1])?,
         Op::Compare(CompareAttrs { direction, comparison_type }) => {
             x[0].compare(x[1], *direction, *comparison_type)
         }
         Op::StochasticConvert => x[0].stochastic_convert(x[1], array()?.element_type),
         Op::Clamp => x[1].clamp(x[0], x[2]),
         Op::Select => x[0].select(x[1], x[2]),
+        op @ elementwise_op!() => match *x {
+            [x] => unary(op.opcode(), x)?,
+            [x, y] => binary(op.opcode(), x, y)?,
+            _ => return None,
+        },
 
         Op::Bitcast => x[0].bitcast(shape.clone()),
         Op::BitcastConvert => x[0].bitcast_convert(array()?.element_type),
@@ -284,7 +239,19 @@ pub(super) fn rebuilt<'b>(
             b.send_done(x[0], channel, is_host_transfer)
         }
 
-        _ => return collective::rebuilt(b, module, id, x, called),
+        Op::AllGather(_)
+        | Op::AllGatherDone
+        | Op::AllGatherStart(_)
+        | Op::AllReduce(_)
+        | Op::AllReduceDone
+        | Op::AllReduceStart(_)
+        | Op::AllToAll(_)
+        | Op::CollectiveBroadcast(_)
+        | Op::CollectivePermute(_)
+        | Op::CollectivePermuteDone
+        | Op::CollectivePermuteStart(_)
+        | Op::RaggedAllToAll(_)
+        | Op::ReduceScatter(_) => collective::rebuilt(b, module, id, x, called)?,
     })
 }
 

@@ -39,7 +39,14 @@ impl Walk {
     }
 
     /// Returns the walk of an affine index map into an array of sizes `of`, for the indices below `dims`.
-    pub(crate) fn along(dims: &[i64], of: &[i64], map: impl Fn(&[i64], &mut [i64])) -> Self {
+    ///
+    /// # Errors
+    /// Fails if the map is not affine, so that the walk of the first steps does not reach the last index.
+    pub(crate) fn along(
+        dims: &[i64],
+        of: &[i64],
+        map: impl Fn(&[i64], &mut [i64]),
+    ) -> Result<Self, EvalError> {
         let strides = row_major_strides(of);
         let place = |index: &[i64]| -> i64 {
             let mut mapped: Dims = smallvec::smallvec![0; of.len()];
@@ -55,7 +62,12 @@ impl Walk {
             steps[d] = place(&index).saturating_sub(offset);
             index[d] = 0;
         }
-        Self { offset, strides: steps }
+        let last: Dims = dims.iter().map(|d| d - 1).collect();
+        let reach = last.iter().zip(&steps).map(|(&i, &s)| i128::from(i) * i128::from(s)).sum::<i128>();
+        if i128::from(offset) + reach != i128::from(place(&last)) {
+            return Err(EvalError::internal("the index map of a moved array is not affine"));
+        }
+        Ok(Self { offset, strides: steps })
     }
 
     fn at(&self, index: &[i64]) -> i64 {

@@ -41,14 +41,6 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Slice],
         slice_concatenate_some,
     ),
-    Pattern::new("pad-pad", "pad(pad(x, v), v) → pad(x, v)", &[Opcode::Pad], pad_pad),
-    Pattern::new("pad-empty", "pad(x, v) of an empty x → broadcast(v)", &[Opcode::Pad], pad_empty),
-    Pattern::new(
-        "slice-pad",
-        "slice(pad(x, v)) inside x → slice(x); inside the padding → broadcast(v)",
-        &[Opcode::Slice],
-        slice_pad,
-    ),
 ];
 
 /// Returns the dimension and the operands of a concatenation with several operands.
@@ -196,73 +188,4 @@ fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let fewer = cx.add(shape, op, &kept);
     *slice.get_mut(d)? = SliceDim { start: range.start - skipped, limit: range.limit - skipped, ..range };
     Some(cx.add_same_shape(Op::slice(slice), &[fewer]))
-}
-
-/// Returns the operand, the value and the padding of a pad.
-fn pad_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Vec<PaddingDim>)> {
-    let Op::Pad(a) = &cx.module[id].op else { return None };
-    Some((cx.operand(id, 0)?, cx.operand(id, 1)?, a.padding.clone()))
-}
-
-/// Combines nested pads with the same value. The inner one must not remove elements, and the outer one must
-/// not add interior padding.
-fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (inner, outer_value, outer) = pad_parts(cx, id)?;
-    let (x, value, padding) = pad_parts(cx, inner)?;
-    cx.array(x)?;
-    cx.array(id)?;
-    if !same_scalar(cx, value, outer_value) || padding.len() != outer.len() {
-        return None;
-    }
-    let mut both = Vec::with_capacity(outer.len());
-    for (i, o) in padding.iter().zip(&outer) {
-        if i.low < 0 || i.high < 0 || o.interior != 0 {
-            return None;
-        }
-        both.push(PaddingDim {
-            low: i.low.checked_add(o.low)?,
-            high: i.high.checked_add(o.high)?,
-            interior: i.interior,
-        });
-    }
-    // The outer pad must only remove elements that the inner one added.
-    let cut_only_padding = both.iter().all(|p| p.low >= 0 && p.high >= 0);
-    cut_only_padding.then(|| cx.add_same_shape(Op::pad(both), &[x, value]))
-}
-
-/// Rewrites a pad of an empty array, whose result is only padding.
-fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, value, _) = pad_parts(cx, id)?;
-    cx.array(id)?;
-    cx.array(x)?.dims.contains(&0).then(|| cx.add_same_shape(Op::broadcast([]), &[value]))
-}
-
-/// Rewrites a slice of a pad, if it contains only elements of the array, or only padding along one dimension.
-fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (pad, mut slice) = slice_parts(cx, id)?;
-    let (x, value, padding) = pad_parts(cx, pad)?;
-    let sizes = cx.array(x)?.dims;
-    cx.array(id)?;
-    let mut inside = true;
-    for ((range, p), &size) in slice.iter_mut().zip(&padding).zip(&sizes) {
-        if range.start >= range.limit || range.stride < 1 || p.interior < 0 {
-            return None;
-        }
-        // Every selected position must contain an element of the array.
-        let step = p.interior.checked_add(1)?;
-        let steps = (range.limit - 1).checked_sub(range.start)? / range.stride;
-        let stride = if steps == 0 { step } else { range.stride };
-        let first = range.start.checked_sub(p.low)?;
-        if stride % step != 0 {
-            return None;
-        }
-        let (start, stride) = (first.div_euclid(step), stride / step);
-        let last = start.checked_add(steps.checked_mul(stride)?)?;
-        if first.rem_euclid(step) != 0 || last < 0 || start >= size {
-            return Some(cx.add_same_shape(Op::broadcast([]), &[value]));
-        }
-        inside &= start >= 0 && last < size;
-        *range = SliceDim { start, limit: last.checked_add(1)?, stride };
-    }
-    inside.then(|| cx.add_same_shape(Op::slice(slice), &[x]))
 }

@@ -6,24 +6,17 @@ use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new(
-        "iota-broadcast",
-        "broadcast(iota()) → iota() along the corresponding dimension of the result",
-        &[Opcode::Broadcast],
-        iota_broadcast,
-    ),
-    Pattern::new(
-        "iota-transpose",
-        "transpose(iota()) → iota() along another dimension",
-        &[Opcode::Transpose],
-        iota_transpose,
-    ),
-    Pattern::new(
         "iota-reshape",
         "reshape(iota()) that keeps the sizes around its dimension → iota()",
         &[Opcode::Reshape],
         iota_reshape,
     ),
-    Pattern::new("iota-slice", "slice(iota()) → add(iota(), start) (integers)", &[Opcode::Slice], iota_slice),
+    Pattern::new(
+        "iota-slice-start",
+        "slice(iota()) → add(iota(), start) (integers)",
+        &[Opcode::Slice],
+        iota_slice,
+    ),
     Pattern::new(
         "iota-convert",
         "convert(iota()) → iota() of the other type, if both types represent all its values",
@@ -43,23 +36,6 @@ fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
 /// Emits an iota with the instruction's shape along `dimension`.
 fn iota(cx: &mut Cx<'_>, dimension: usize) -> InstrId {
     cx.add_same_shape(Op::iota(dimension as i64), &[])
-}
-
-/// Rewrites a broadcast of an iota. The other dimensions only repeat it.
-fn iota_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Broadcast(a) = &cx.module[id].op else { return None };
-    let d = index(*a.dimensions.get(iota_dimension(cx, cx.operand(id, 0)?)?)?)?;
-    cx.array(id)?;
-    Some(iota(cx, d))
-}
-
-/// Rewrites a transpose of an iota.
-fn iota_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Transpose(a) = &cx.module[id].op else { return None };
-    let from = iota_dimension(cx, cx.operand(id, 0)?)?;
-    let to = a.dimensions.iter().position(|&d| d == from as i64)?;
-    cx.array(id)?;
-    Some(iota(cx, to))
 }
 
 /// Rewrites a reshape of an iota, if a dimension has the same size and the same number of elements before it.
@@ -82,9 +58,6 @@ fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let range = *a.slice.get(d)?;
     let shape = cx.array(id)?;
     let ty = shape.element_type;
-    if range.start == 0 && range.stride == 1 {
-        return Some(iota(cx, d));
-    }
     // Floating-point numbers may depend on how they are computed.
     if !ty.is_integer() || range.stride != 1 {
         return None;

@@ -29,7 +29,6 @@ mod written;
 
 pub use convert::keeps_every_value;
 pub(crate) use dot::BATCH_OF_ONE;
-pub use shape::{reshape_reshape, reshape_same};
 pub use slice::{concatenate_concatenate, slice_concatenate};
 
 use crate::pass_info::PassInfo;

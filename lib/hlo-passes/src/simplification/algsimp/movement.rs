@@ -1,24 +1,20 @@
 //! Patterns that move a slice, a gather or a reverse before another operation, so that fewer elements are
 //! moved or computed.
 
-use super::shape::broadcast_parts;
 use crate::support::reshapes::groups;
 use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::{PaddingDim, SliceDim, WindowDim};
-use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use hlo_ir::{ArrayShape, InstrId, Op, Opcode};
 
 const SLICE: &[Opcode] = &[Opcode::Slice];
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("slice-reverse", "slice(reverse(x)) → reverse(slice(x))", SLICE, slice_reverse),
     Pattern::new(
         "slice-reshape",
         "slice(reshape(x)) → reshape(slice(x)), if the slice cuts only the first of the dimensions that the reshape splits or joins",
         SLICE,
         slice_reshape,
     ),
-    Pattern::new("slice-transpose", "slice(transpose(x)) → transpose(slice(x))", SLICE, slice_transpose),
-    Pattern::new("slice-reduce", "slice(reduce(x)) → reduce(slice(x))", SLICE, slice_reduce),
     Pattern::new(
         "slice-reduce-window",
         "slice(reduce-window(x)) → reduce-window(slice(x)) of the selected windows",
@@ -31,18 +27,6 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Gather],
         gather_pad,
     ),
-    Pattern::new(
-        "reverse-broadcast",
-        "reverse(broadcast(x)) along repeated dimensions → broadcast(x)",
-        &[Opcode::Reverse],
-        reverse_broadcast,
-    ),
-    Pattern::new(
-        "reverse-mixed",
-        "reverse(reverse(x)) of different dimensions → reverse(x) of the dimensions that only one of them reverses",
-        &[Opcode::Reverse],
-        reverse_mixed,
-    ),
 ];
 
 /// Returns the operand and the ranges of a slice, if it is the only user of the operand.
@@ -52,24 +36,6 @@ fn slice_of(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
     // An empty range may start out of bounds.
     let some = a.slice.iter().all(|r| 0 <= r.start && r.start < r.limit && r.stride > 0);
     (some && cx.array(id).is_some() && cx.used_only_by(x, id)).then(|| (x, a.slice.clone()))
-}
-
-/// Moves a slice before a reverse: counts the ranges from the other end.
-fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (reverse, mut ranges) = slice_of(cx, id)?;
-    let Op::Reverse(a) = cx.module[reverse].op.clone() else { return None };
-    let x = cx.operand(reverse, 0)?;
-    let sizes = cx.array(x)?.dims;
-    for &d in &a.dimensions {
-        let (range, &size) = (ranges.get_mut(index(d)?)?, sizes.get(index(d)?)?);
-        // The new range extends from the last selected element to the first.
-        let steps = (range.limit - 1 - range.start) / range.stride;
-        let last = range.start + steps * range.stride;
-        let (start, limit) = (size.checked_sub(last + 1)?, size.checked_sub(range.start)?);
-        *range = SliceDim { start, limit, stride: range.stride };
-    }
-    let part = cx.slice(x, ranges)?;
-    Some(cx.add_same_shape(Op::Reverse(a), &[part]))
 }
 
 /// Moves a slice before a reshape. Each group of dimensions with the same elements on both sides must be
@@ -112,34 +78,6 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let part = cx.slice(x, inner)?;
     Some(cx.add_same_shape(Op::reshape(), &[part]))
-}
-
-/// Moves a slice before a transpose: reorders the ranges.
-fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (transpose, ranges) = slice_of(cx, id)?;
-    let Op::Transpose(a) = cx.module[transpose].op.clone() else { return None };
-    let x = cx.operand(transpose, 0)?;
-    let mut inner = vec![SliceDim { start: 0, limit: 0, stride: 1 }; ranges.len()];
-    for (range, &d) in ranges.iter().zip(&a.dimensions) {
-        *inner.get_mut(index(d)?)? = *range;
-    }
-    let part = cx.slice(x, inner)?;
-    Some(cx.add_same_shape(Op::transpose(a.dimensions), &[part]))
-}
-
-/// Moves a slice before a reduction, whose elements are independent.
-fn slice_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (reduce, ranges) = slice_of(cx, id)?;
-    let Op::Reduce(a) = cx.module[reduce].op.clone() else { return None };
-    let &[x, init] = cx.module[reduce].operands.as_slice() else { return None };
-    let mut kept = ranges.into_iter();
-    let mut inner = Vec::new();
-    for (d, &size) in cx.array(x)?.dims.iter().enumerate() {
-        let whole = SliceDim { start: 0, limit: size, stride: 1 };
-        inner.push(if a.dimensions.contains(&(d as i64)) { whole } else { kept.next()? });
-    }
-    let part = cx.slice(x, inner)?;
-    Some(cx.add_same_shape(Op::Reduce(a), &[part, init]))
 }
 
 /// Moves a slice before a windowed reduction, whose windows are independent.
@@ -212,43 +150,4 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = ArrayShape::new(from.element_type, dims);
     let gathered = cx.add(shape, Op::Gather(a), &[x, indices]);
     Some(cx.add_same_shape(Op::pad(padding), &[gathered, value]))
-}
-
-/// Moves a reverse before a broadcast. Broadcast dimensions look the same from both ends.
-fn reverse_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Reverse(a) = cx.module[id].op.clone() else { return None };
-    let broadcast = cx.operand(id, 0)?;
-    let (x, from, map, _) = broadcast_parts(cx, broadcast)?;
-    cx.array(id)?;
-    let mut inner = Dims::new();
-    for &d in &a.dimensions {
-        if let Some(k) = map.iter().position(|&m| m == d) {
-            inner.push(k as i64);
-        }
-    }
-    if inner.is_empty() {
-        return Some(broadcast);
-    }
-    if !cx.used_only_by(broadcast, id) || inner.len() == map.len() && from.len() == cx.array(id)?.rank() {
-        return None;
-    }
-    let shape = ArrayShape::new(cx.element_type(x)?, from);
-    let x = cx.add(shape, Op::reverse(inner), &[x]);
-    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
-}
-
-/// Combines two reverses. Dimensions that are reversed twice cancel.
-fn reverse_mixed(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Reverse(outer) = cx.module[id].op.clone() else { return None };
-    let inner = cx.operand(id, 0)?;
-    let Op::Reverse(a) = cx.module[inner].op.clone() else { return None };
-    let x = cx.operand(inner, 0)?;
-    let once = |these: &Dims, those: &Dims| -> Dims {
-        these.iter().copied().filter(|d| !those.contains(d)).collect()
-    };
-    let mut dimensions = once(&outer.dimensions, &a.dimensions);
-    dimensions.extend(once(&a.dimensions, &outer.dimensions));
-    dimensions.sort_unstable();
-    // If no dimension remains, `reverse-reverse` applies.
-    (!dimensions.is_empty()).then(|| cx.add_same_shape(Op::reverse(dimensions), &[x]))
 }

@@ -3,11 +3,9 @@
 
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
 use hlo_ir::build::Build;
-use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use hlo_ir::{Dims, InstrId, Op, Opcode};
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("reshape-same", "reshape(x) to the dimensions of x → x", &[Opcode::Reshape], reshape_same),
-    Pattern::new("reshape-reshape", "reshape(reshape(x)) → reshape(x)", &[Opcode::Reshape], reshape_reshape),
     Pattern::new(
         "bitcast-reshape",
         "bitcast(x) of row-major arrays → reshape(x)",
@@ -15,28 +13,10 @@ pub(super) static PATTERNS: &[Pattern] = &[
         bitcast_reshape,
     ),
     Pattern::new(
-        "broadcast-same",
-        "broadcast(x) to the dimensions of x → x",
-        &[Opcode::Broadcast],
-        broadcast_same,
-    ),
-    Pattern::new(
         "broadcast-reshape",
         "broadcast(x) that only adds dimensions of size 1 → reshape(x)",
         &[Opcode::Broadcast],
         broadcast_reshape,
-    ),
-    Pattern::new(
-        "broadcast-transpose",
-        "broadcast(x) that only reorders dimensions → transpose(x)",
-        &[Opcode::Broadcast],
-        broadcast_transpose,
-    ),
-    Pattern::new(
-        "broadcast-broadcast",
-        "broadcast(broadcast(x)) → broadcast(x)",
-        &[Opcode::Broadcast],
-        broadcast_broadcast,
     ),
     Pattern::new(
         "broadcast-of-reshape",
@@ -51,61 +31,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         reshape_of_broadcast,
     ),
     Pattern::new(
-        "transpose-same",
-        "transpose(x) with dimensions in order → x",
-        &[Opcode::Transpose],
-        transpose_same,
-    ),
-    Pattern::new(
         "transpose-reshape",
         "transpose(x) that moves only dimensions of size 1 → reshape(x)",
         &[Opcode::Transpose],
         transpose_reshape,
     ),
-    Pattern::new(
-        "transpose-transpose",
-        "transpose(transpose(x)) → transpose(x)",
-        &[Opcode::Transpose],
-        transpose_transpose,
-    ),
-    Pattern::new(
-        "transpose-broadcast",
-        "transpose(broadcast(x)) → broadcast(x)",
-        &[Opcode::Transpose],
-        transpose_broadcast,
-    ),
-    Pattern::new(
-        "reverse-degenerate",
-        "reverse of dimensions of size 1 → x",
-        &[Opcode::Reverse],
-        reverse_degenerate,
-    ),
-    Pattern::new(
-        "reverse-reverse",
-        "reverse(reverse(x)) of the same dimensions → x",
-        &[Opcode::Reverse],
-        reverse_reverse,
-    ),
-    Pattern::new("iota-one", "iota along a dimension of size 1 → 0", &[Opcode::Iota], iota_one),
 ];
-
-/// The pattern `reshape(x)` with the shape of `x` → `x`.
-pub fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let x = cx.operand(id, 0)?;
-    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
-}
-
-/// The pattern `reshape(reshape(x))` → `reshape(x)`.
-pub fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let inner = cx.operand(id, 0)?;
-    cx.array(id)?;
-    if cx.opcode(inner) != Opcode::Reshape {
-        return None;
-    }
-    let x = cx.operand(inner, 0)?;
-    cx.array(x)?;
-    Some(cx.add_same_shape(Op::reshape(), &[x]))
-}
 
 /// Rewrites a bitcast that keeps the bytes in place. For row-major arrays of one type, it is a reshape.
 fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -130,43 +61,11 @@ pub(super) fn broadcast_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims
     Some((x, cx.array(x)?.dims, a.dimensions.clone(), cx.array(id)?.dims))
 }
 
-/// Returns whether the numbers are `0, 1, 2, …`.
-fn is_identity(dims: &[i64]) -> bool {
-    dims.iter().enumerate().all(|(i, &d)| d == i as i64)
-}
-
-/// Rewrites a broadcast that adds no dimension.
-fn broadcast_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, from, map, to) = broadcast_parts(cx, id)?;
-    (from == to && is_identity(&map)).then_some(x)
-}
-
 /// Rewrites a broadcast that only adds dimensions of size 1 and keeps the order of the others.
 fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     let in_order = map.windows(2).all(|w| w[0] < w[1]);
     (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.add_same_shape(Op::reshape(), &[x]))
-}
-
-/// Rewrites a broadcast that only reorders dimensions.
-fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, from, map, to) = broadcast_parts(cx, id)?;
-    if from.len() != to.len() || is_identity(&map) {
-        return None;
-    }
-    let order: Dims = (0..to.len() as i64)
-        .map(|d| map.iter().position(|&m| m == d).map(|p| p as i64))
-        .collect::<Option<_>>()?;
-    Some(cx.add_same_shape(Op::transpose(order), &[x]))
-}
-
-/// Combines two consecutive broadcasts by composing their dimension maps.
-fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (inner, _, outer_map, _) = broadcast_parts(cx, id)?;
-    let (x, _, inner_map, _) = broadcast_parts(cx, inner)?;
-    let map: Dims =
-        inner_map.iter().map(|&d| outer_map.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
 }
 
 /// Removes a reshape before a broadcast that only adds dimensions of size 1.
@@ -213,11 +112,6 @@ fn transpose_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
     Some((cx.operand(id, 0)?, a.dimensions.clone()))
 }
 
-fn transpose_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, permutation) = transpose_parts(cx, id)?;
-    is_identity(&permutation).then_some(x)
-}
-
 /// Rewrites a transpose that keeps the order of the elements.
 fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, permutation) = transpose_parts(cx, id)?;
@@ -229,61 +123,4 @@ fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .filter(|&d| usize::try_from(d).ok().and_then(|d| from.get(d)) != Some(&1))
         .collect();
     moved.is_sorted().then(|| cx.add_same_shape(Op::reshape(), &[x]))
-}
-
-/// Combines two consecutive transposes by composing their permutations.
-fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (inner, outer) = transpose_parts(cx, id)?;
-    let (x, first) = transpose_parts(cx, inner)?;
-    let both: Dims =
-        outer.iter().map(|&d| first.get(usize::try_from(d).ok()?).copied()).collect::<Option<_>>()?;
-    Some(cx.add_same_shape(Op::transpose(both), &[x]))
-}
-
-/// Rewrites a transposed broadcast as a broadcast with another dimension map.
-fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (broadcast, permutation) = transpose_parts(cx, id)?;
-    let (x, _, map, _) = broadcast_parts(cx, broadcast)?;
-    let places: Dims = map
-        .iter()
-        .map(|&d| permutation.iter().position(|&p| p == d).map(|p| p as i64))
-        .collect::<Option<_>>()?;
-    Some(cx.add_same_shape(Op::broadcast(places), &[x]))
-}
-
-/// Returns the operand and the dimensions of a reverse.
-fn reverse_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
-    let Op::Reverse(a) = &cx.module[id].op else { return None };
-    Some((cx.operand(id, 0)?, a.dimensions.clone()))
-}
-
-/// Removes dimensions of size 1 from a reverse.
-fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, dimensions) = reverse_parts(cx, id)?;
-    let sizes = cx.array(x)?.dims;
-    let kept: Dims = dimensions
-        .iter()
-        .copied()
-        .filter(|&d| usize::try_from(d).ok().and_then(|d| sizes.get(d)).is_none_or(|&size| size > 1))
-        .collect();
-    if kept.is_empty() {
-        return Some(x);
-    }
-    (kept.len() < dimensions.len()).then(|| cx.add_same_shape(Op::reverse(kept), &[x]))
-}
-
-fn reverse_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (inner, mut outer_dims) = reverse_parts(cx, id)?;
-    let (x, mut inner_dims) = reverse_parts(cx, inner)?;
-    outer_dims.sort_unstable();
-    inner_dims.sort_unstable();
-    (outer_dims == inner_dims).then_some(x)
-}
-
-/// Rewrites an iota along a dimension of size 1.
-fn iota_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Iota(a) = &cx.module[id].op else { return None };
-    let dimension = usize::try_from(a.iota_dimension).ok()?;
-    let shape: ArrayShape = cx.array(id)?;
-    (shape.dims.get(dimension) == Some(&1)).then(|| cx.splat_integer(&shape, 0)).flatten()
 }

@@ -1,44 +1,17 @@
 //! Patterns on slice, pad, concatenate, dynamic-slice and dynamic-update-slice.
 
-use crate::support::constants::{scalar_integer, splat};
+use crate::support::constants::splat;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::SliceDim;
-use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
+use hlo_ir::{InstrId, Op, Opcode};
 use std::collections::HashMap;
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("slice-full", "slice(x) of all elements → x", &[Opcode::Slice], slice_full),
-    Pattern::new("slice-slice", "slice(slice(x)) → slice(x)", &[Opcode::Slice], slice_slice),
     Pattern::new(
         "slice-concatenate",
         "slice(concatenate(…, x, …)) inside x → slice(x)",
         &[Opcode::Slice],
         slice_concatenate,
-    ),
-    Pattern::new(
-        "slice-broadcast",
-        "slice(broadcast(x)) → broadcast(slice(x))",
-        &[Opcode::Slice],
-        slice_broadcast,
-    ),
-    Pattern::new(
-        "slice-stride",
-        "slice(x) of one element along a dimension → slice(x) with stride 1 in that dimension",
-        &[Opcode::Slice],
-        slice_stride,
-    ),
-    Pattern::new("pad-nothing", "pad(x) without padding → x", &[Opcode::Pad], pad_nothing),
-    Pattern::new(
-        "pad-interior",
-        "pad(x) with interior padding of a dimension of size 1 → pad(x) without it",
-        &[Opcode::Pad],
-        pad_interior,
-    ),
-    Pattern::new(
-        "pad-negative",
-        "pad(x) that only removes elements → slice(x)",
-        &[Opcode::Pad],
-        pad_negative,
     ),
     Pattern::new("pad-same-value", "pad(broadcast(v), v) → broadcast(v)", &[Opcode::Pad], pad_same_value),
     Pattern::new(
@@ -53,68 +26,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         &[Opcode::Concatenate],
         concatenate_concatenate,
     ),
-    Pattern::new(
-        "dynamic-slice-full",
-        "dynamic-slice(x) of all elements → x",
-        &[Opcode::DynamicSlice],
-        dynamic_slice_full,
-    ),
-    Pattern::new(
-        "dynamic-slice-constant",
-        "dynamic-slice(x) at constant indices → slice(x)",
-        &[Opcode::DynamicSlice],
-        dynamic_slice_constant,
-    ),
-    Pattern::new(
-        "dynamic-update-slice-full",
-        "dynamic-update-slice(x, y) of all elements → y",
-        &[Opcode::DynamicUpdateSlice],
-        dynamic_update_slice_full,
-    ),
 ];
 
 /// Returns the operand and the ranges of a slice.
 pub(super) fn slice_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
     let Op::Slice(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, a.slice.clone()))
-}
-
-fn slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let x = cx.operand(id, 0)?;
-    // Ranges are in bounds, so equal sizes mean that all elements are selected.
-    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
-}
-
-/// Rewrites the stride of a range with a single element to 1.
-fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, mut ranges) = slice_parts(cx, id)?;
-    let mut changed = false;
-    for (range, &taken) in ranges.iter_mut().zip(&cx.array(id)?.dims) {
-        if taken == 1 && range.stride != 1 {
-            *range = SliceDim { start: range.start, limit: range.start.checked_add(1)?, stride: 1 };
-            changed = true;
-        }
-    }
-    changed.then(|| cx.add_same_shape(Op::slice(ranges), &[x]))
-}
-
-/// Combines two consecutive slices.
-fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (inner, outer) = slice_parts(cx, id)?;
-    let (x, first) = slice_parts(cx, inner)?;
-    let sizes = cx.array(id)?.dims;
-    let mut ranges = Vec::with_capacity(outer.len());
-    for ((a, b), &size) in first.iter().zip(&outer).zip(&sizes) {
-        if size == 0 {
-            return None; // An empty slice may start out of bounds.
-        }
-        let start = a.start.checked_add(b.start.checked_mul(a.stride)?)?;
-        let stride = a.stride.checked_mul(b.stride)?;
-        // One past the last selected element, so that the limit is in bounds.
-        let limit = start.checked_add((size - 1).checked_mul(stride)?)?.checked_add(1)?;
-        ranges.push(SliceDim { start, limit, stride });
-    }
-    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Rewrites a slice that is inside one operand of a concatenation.
@@ -134,66 +51,6 @@ pub fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inside = SliceDim { start: range.start - start, limit: range.limit - start, ..range };
     *ranges.get_mut(dimension)? = inside;
     Some(cx.add_same_shape(Op::slice(ranges), &[operand]))
-}
-
-/// Moves a slice before a broadcast. For broadcast dimensions, only the size changes.
-fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (broadcast, ranges) = slice_parts(cx, id)?;
-    let Op::Broadcast(a) = cx.module[broadcast].op.clone() else { return None };
-    let x = cx.operand(broadcast, 0)?;
-    let (from, to) = (cx.array(x)?, cx.array(id)?);
-    let mut inner = Vec::with_capacity(from.rank());
-    let mut sizes = Dims::new();
-    for &d in &a.dimensions {
-        let d = usize::try_from(d).ok()?;
-        inner.push(*ranges.get(d)?);
-        sizes.push(*to.dims.get(d)?);
-    }
-    let x = if sizes == from.dims {
-        x
-    } else {
-        cx.add(ArrayShape::new(from.element_type, sizes), Op::slice(inner), &[x])
-    };
-    Some(cx.add_same_shape(Op::broadcast(a.dimensions), &[x]))
-}
-
-fn pad_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Pad(a) = &cx.module[id].op else { return None };
-    let nothing = a.padding.iter().all(|p| p.low == 0 && p.high == 0 && p.interior == 0);
-    nothing.then(|| cx.operand(id, 0)).flatten()
-}
-
-/// Removes interior padding from dimensions with fewer than two elements.
-fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Pad(a) = &cx.module[id].op else { return None };
-    let mut padding = a.padding.clone();
-    let (x, value) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let mut changed = false;
-    for (p, &size) in padding.iter_mut().zip(&cx.array(x)?.dims) {
-        changed |= size < 2 && p.interior != 0;
-        p.interior = if size < 2 { 0 } else { p.interior };
-    }
-    cx.array(id)?;
-    changed.then(|| cx.add_same_shape(Op::pad(padding), &[x, value]))
-}
-
-/// Rewrites a pad that only removes elements as a slice.
-fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let Op::Pad(a) = &cx.module[id].op else { return None };
-    if !a.padding.iter().all(|p| p.low <= 0 && p.high <= 0 && p.interior == 0) {
-        return None;
-    }
-    let padding = a.padding.clone();
-    let x = cx.operand(id, 0)?;
-    let mut ranges = Vec::with_capacity(padding.len());
-    for (p, &size) in padding.iter().zip(&cx.array(x)?.dims) {
-        let (start, limit) = (p.low.checked_neg()?, size.checked_add(p.high)?);
-        if start > limit || limit > size {
-            return None; // Both ends together remove more elements than there are.
-        }
-        ranges.push(SliceDim { start, limit, stride: 1 });
-    }
-    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
 }
 
 /// Rewrites a pad with the value that all elements already have.
@@ -265,29 +122,4 @@ pub fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> 
         stack.extend(operands.iter().rev().map(|&x| (x, Some((o, times[&x] == 1)))));
     }
     found.then(|| cx.add_same_shape(Op::Concatenate(a), &flat))
-}
-
-/// Rewrites a dynamic slice of the whole array, whose start is clamped to 0.
-fn dynamic_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let x = cx.operand(id, 0)?;
-    (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
-}
-
-/// Rewrites a dynamic slice with a known start, which is clamped as at run time.
-fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let x = cx.operand(id, 0)?;
-    let (from, to) = (cx.array(x)?, cx.array(id)?);
-    let mut ranges = Vec::with_capacity(from.rank());
-    for (d, (&size, &taken)) in from.dims.iter().zip(&to.dims).enumerate() {
-        let start = if size == taken { 0 } else { scalar_integer(cx.module, cx.operand(id, d + 1)?)? };
-        let start = start.clamp(0, i128::from(size.checked_sub(taken)?)) as i64;
-        ranges.push(SliceDim { start, limit: start + taken, stride: 1 });
-    }
-    Some(cx.add_same_shape(Op::slice(ranges), &[x]))
-}
-
-/// Rewrites an update of the whole array, whose start is clamped to 0.
-fn dynamic_update_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let update = cx.operand(id, 1)?;
-    (cx.array(update)?.dims == cx.array(id)?.dims).then_some(update)
 }

@@ -3,7 +3,7 @@
 use super::iota::has_all;
 use super::progression::progression;
 use crate::support::constants::{is_splat_integer, wide_integer_bytes};
-use crate::support::rewrite::{Cx, Pattern, index, without_ones};
+use crate::support::rewrite::{Cx, Pattern, without_ones};
 use hlo_ir::attr::DynamicSliceAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode, Shape};
 
@@ -23,28 +23,10 @@ pub(super) static PATTERNS: &[Pattern] = &[
         dynamic_slice_iota,
     ),
     Pattern::new(
-        "dynamic-slice-transpose",
-        "dynamic-slice(transpose(x)) → transpose(dynamic-slice(x))",
-        SLICE,
-        dynamic_slice_transpose,
-    ),
-    Pattern::new(
         "dynamic-slice-reshape",
         "dynamic-slice(reshape(x)) → reshape(dynamic-slice(x)), if the reshape only adds or drops dimensions of size 1",
         SLICE,
         dynamic_slice_reshape,
-    ),
-    Pattern::new(
-        "select-update",
-        "select(p, dynamic-update-slice(x, u, i), x) → dynamic-update-slice(x, select(p, u, x) in the window, i)",
-        &[Opcode::Select],
-        select_update,
-    ),
-    Pattern::new(
-        "dynamic-update-slice-nothing",
-        "dynamic-update-slice(x, u, i) of an empty u → x",
-        &[Opcode::DynamicUpdateSlice],
-        update_nothing,
     ),
 ];
 
@@ -120,22 +102,6 @@ fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.add_same_shape(Op::reshape(), &[value]))
 }
 
-/// Moves a dynamic slice before a transpose: reorders the starts and sizes.
-fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let transpose = cx.operand(id, 0).filter(|&t| cx.used_only_by(t, id))?;
-    let Op::Transpose(a) = cx.module[transpose].op.clone() else { return None };
-    let x = cx.operand(transpose, 0)?;
-    let (rank, sizes) = (cx.array(x)?.rank(), cx.array(id)?.dims);
-    let outer = starts(cx, id, rank)?;
-    let (mut inner, mut taken) = (outer.clone(), sizes.clone());
-    for ((&start, &size), &d) in outer.iter().zip(&sizes).zip(&a.dimensions) {
-        *inner.get_mut(index(d)?)? = start;
-        *taken.get_mut(index(d)?)? = size;
-    }
-    let part = window(cx, x, &inner, &taken)?;
-    Some(cx.add_same_shape(Op::transpose(a.dimensions), &[part]))
-}
-
 /// Moves a dynamic slice before a reshape that only adds or removes dimensions of size 1. There the start is
 /// 0.
 fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
@@ -156,35 +122,4 @@ fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let part = window(cx, x, &inner, &taken)?;
     Some(cx.add_same_shape(Op::reshape(), &[part]))
-}
-
-/// Moves a selection between an array and its update into the window, because both are equal outside of it.
-fn select_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (p, a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
-    let is_update = |update: InstrId, x: InstrId| {
-        cx.opcode(update) == Opcode::DynamicUpdateSlice
-            && cx.operand(update, 0) == Some(x)
-            && cx.used_only_by(update, id)
-    };
-    let (update, x, if_true) = match (is_update(a, b), is_update(b, a)) {
-        (true, _) => (a, b, true),
-        (_, true) => (b, a, false),
-        _ => return None,
-    };
-    let whole = cx.array(id)?.dims;
-    let new = cx.operand(update, 1)?;
-    let shape = cx.array(new)?;
-    let at = starts(cx, update, whole.len())?;
-    let chosen = if cx.array(p)?.rank() == 0 { p } else { window(cx, p, &at, &shape.dims)? };
-    let old = window(cx, x, &at, &shape.dims)?;
-    let (on_true, on_false) = if if_true { (new, old) } else { (old, new) };
-    let value = cx.add(shape, Op::Select, &[chosen, on_true, on_false]);
-    let operands: Vec<InstrId> = [x, value].into_iter().chain(at).collect();
-    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
-}
-
-/// Rewrites an update without elements.
-fn update_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let empty = cx.array(cx.operand(id, 1)?)?.dims.contains(&0);
-    empty.then(|| cx.operand(id, 0)).flatten()
 }

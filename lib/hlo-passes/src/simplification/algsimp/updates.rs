@@ -1,7 +1,7 @@
 //! Patterns on dynamic-slice, dynamic-update-slice, gather and scatter.
 
 use super::progression::progression;
-use super::shape::{broadcast_parts, repeated};
+use super::shape::repeated;
 use crate::support::constants::scalar_integer;
 use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::{PaddingDim, SliceDim};
@@ -11,30 +11,6 @@ use hlo_ir::{Dims, InstrId, Op, Opcode};
 const UPDATE: &[Opcode] = &[Opcode::DynamicUpdateSlice];
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new(
-        "dynamic-slice-broadcast",
-        "dynamic-slice(broadcast(x)) → broadcast(x), or broadcast(dynamic-slice(x)) if x itself is sliced",
-        &[Opcode::DynamicSlice],
-        dynamic_slice_broadcast,
-    ),
-    Pattern::new(
-        "dynamic-slice-updated",
-        "dynamic-slice(dynamic-update-slice(x, u, i), i) of the size of u → u",
-        &[Opcode::DynamicSlice],
-        dynamic_slice_updated,
-    ),
-    Pattern::new(
-        "dynamic-update-slice-same",
-        "dynamic-update-slice(x, dynamic-slice(x, i), i) → x",
-        UPDATE,
-        update_same,
-    ),
-    Pattern::new(
-        "dynamic-update-slice-twice",
-        "dynamic-update-slice(dynamic-update-slice(x, u, i), v, i) → dynamic-update-slice(x, v, i)",
-        UPDATE,
-        update_twice,
-    ),
     Pattern::new(
         "dynamic-update-slice-pad",
         "dynamic-update-slice(broadcast(v), u, i) → pad(u, v) for a scalar v and constant i",
@@ -72,58 +48,6 @@ pub(super) static PATTERNS: &[Pattern] = &[
         scatter_nothing,
     ),
 ];
-
-/// Moves a dynamic slice before a broadcast. In broadcast dimensions, the start does not matter.
-fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let broadcast = cx.operand(id, 0)?;
-    let (mut x, sizes, map, _) = broadcast_parts(cx, broadcast)?;
-    let to = cx.array(id)?.dims;
-    let taken: Dims = map.iter().map(|&d| to.get(index(d)?).copied()).collect::<Option<_>>()?;
-    if taken != sizes {
-        let starts: Vec<InstrId> =
-            map.iter().map(|&d| cx.operand(id, index(d)?.checked_add(1)?)).collect::<Option<_>>()?;
-        let scalars = cx.module[id].operands.iter().skip(1).all(|&s| cx.module[s].shape.is_scalar());
-        x = super::start_indices::window(cx, x, &starts, &taken).filter(|_| scalars)?;
-    }
-    Some(cx.add_same_shape(Op::broadcast(map), &[x]))
-}
-
-/// Returns whether both windows have the same start. The numbers are those of the first start operand.
-fn same_place(cx: &Cx<'_>, a: (InstrId, usize), b: (InstrId, usize)) -> bool {
-    let starts = |(id, n): (InstrId, usize)| cx.module[id].operands.get(n..).map(|o| o.to_vec());
-    starts(a).is_some() && starts(a) == starts(b)
-}
-
-/// Rewrites a read of the window that was just written.
-fn dynamic_slice_updated(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let written = cx.operand(id, 0).filter(|&w| cx.opcode(w) == Opcode::DynamicUpdateSlice)?;
-    let update = cx.operand(written, 1)?;
-    let same = cx.array(update)?.dims == cx.array(id)?.dims && same_place(cx, (id, 1), (written, 2));
-    same.then_some(update)
-}
-
-/// Rewrites an update with the elements that are already there.
-fn update_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (x, read) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    let same = cx.opcode(read) == Opcode::DynamicSlice
-        && cx.operand(read, 0) == Some(x)
-        && same_place(cx, (id, 2), (read, 1));
-    same.then_some(x)
-}
-
-/// Removes an update that is overwritten.
-fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let (first, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
-    if cx.opcode(first) != Opcode::DynamicUpdateSlice || !same_place(cx, (id, 2), (first, 2)) {
-        return None;
-    }
-    if cx.array(cx.operand(first, 1)?)?.dims != cx.array(update)?.dims {
-        return None;
-    }
-    let mut operands = cx.module[id].operands.to_vec();
-    *operands.first_mut()? = cx.operand(first, 0)?;
-    Some(cx.add_same_shape(Op::DynamicUpdateSlice, &operands))
-}
 
 /// Returns whether a value moves to host memory. The array that it is written to determines its destination
 /// and must stay.

@@ -1,6 +1,6 @@
 //! Parses rewrite rules. `grammar/rules.pest` finds the words, and this module resolves them.
 
-use super::{Arithmetic, Condition, Direction, Expression, RuleError, Text, TypeClass, Value};
+use super::{Condition, Direction, Expression, RuleError, Text, Value};
 use pest::Parser as _;
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
@@ -9,6 +9,9 @@ type Rule = super::Rule<Text>;
 type Clause = super::Clause<Text>;
 type Term = super::Term<Text>;
 type Operation = super::Operation<Text>;
+
+mod expressions;
+mod text;
 
 mod grammar {
     #[derive(pest_derive::Parser)]
@@ -25,8 +28,11 @@ const MAX_CHOICES: usize = 64;
 /// Maximum number of operations inside each other. The parser uses stack space for each.
 const MAX_NESTING: usize = 64;
 
-/// Maximum number of operands and operators of an expression. The functions that examine it recurse for each.
-const MAX_TERMS: usize = 32;
+/// The name of the instruction that the pattern matches.
+const RESULT: &str = "result";
+
+/// The name of the list 0, 1, 2, ….
+const INDEX: &str = "index";
 
 /// Parses a text of rules.
 ///
@@ -55,8 +61,8 @@ fn check_nesting(text: &str) -> Result<()> {
         let line = line.split("//").next().unwrap_or_default();
         for byte in line.bytes() {
             match byte {
-                b'(' => depth += 1,
-                b')' => depth = depth.saturating_sub(1),
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if depth > MAX_NESTING {
@@ -75,7 +81,38 @@ fn syntax_error(error: &pest::error::Error<Part>) -> RuleError {
             line
         }
     };
-    RuleError { line, message: error.variant.message().into_owned() }
+    RuleError {
+        line,
+        message: error.clone().renamed_rules(|part| words(*part).to_string()).variant.message().into_owned(),
+    }
+}
+
+/// Returns a part of the grammar in words.
+fn words(part: Part) -> &'static str {
+    match part {
+        Part::EOI => "another rule",
+        Part::rule | Part::name => "the name of a rule",
+        Part::clause | Part::pattern => "a pattern",
+        Part::term | Part::application => "a term",
+        Part::computed => "`[`",
+        Part::attributes => "`{`",
+        Part::at => "`[`",
+        Part::once => "`once`",
+        Part::choice => "a choice such as `op in add | multiply`",
+        Part::condition | Part::any | Part::test | Part::predicate => "a condition",
+        Part::not => "`!`",
+        Part::comparison => "a comparison",
+        Part::always => "`always`",
+        Part::some => "`some`",
+        Part::relation => "`<`, `<=` or `==`",
+        Part::expression | Part::product | Part::factor | Part::choose | Part::call => "a number or a list",
+        Part::sum_sign => "`+` or `-`",
+        Part::product_sign => "`*`, `/` or `%`",
+        Part::word => "a name",
+        Part::number => "a number",
+        Part::rest => "a list of operands such as `i...`",
+        Part::file | Part::WHITESPACE | Part::COMMENT | Part::blank => "rules",
+    }
 }
 
 /// Returns an error at a part of the text.
@@ -132,6 +169,10 @@ fn choices<'t>(clause: &Pair<'t, Part>) -> Result<Vec<Choice<'t>>> {
 struct Reader<'t> {
     choice: Choice<'t>,
     variables: Vec<String>,
+    lists: Vec<String>,
+    rests: Vec<String>,
+    /// The variable of the instruction that the pattern matches, if the clause has the word `result`.
+    result: Option<usize>,
     /// Whether the terms are part of the pattern, where a new name is a new variable.
     in_pattern: bool,
 }
@@ -157,14 +198,27 @@ impl<'t> Reader<'t> {
         if pattern.once || has_once(&replacement) {
             return Err(error(&pair, "`once` belongs in front of an operand of the pattern"));
         }
-        if self.variables.is_empty() {
+        if self.variables.is_empty() && self.lists.is_empty() {
             return Err(error(&pair, "expected a pattern with a variable"));
         }
-        let text = format!("{} → {}", self.text_of(&pattern), self.text(&replacement));
+        let text = format!("{} → {}", self.text_of(&pattern), self.text(&replacement)).into();
+        pattern.bound = self.result;
         self.reuse(&mut pattern, &mut replacement, true);
-        let variables: Vec<Text> = self.variables.into_iter().map(Text::Owned).collect();
-        let (line, text) = (pair.line_col().0, text.into());
-        Ok(Clause { line, text, pattern, replacement, condition, variables: variables.into() })
+        if let Some(result) = self.result {
+            // A variable without a name is a part of the pattern.
+            self.variables[result].clear();
+        }
+        let texts = |names: Vec<String>| names.into_iter().map(Text::Owned).collect::<Vec<Text>>().into();
+        Ok(Clause {
+            line: pair.line_col().0,
+            text,
+            pattern,
+            replacement,
+            condition,
+            variables: texts(self.variables),
+            lists: texts(self.lists),
+            rests: texts(self.rests),
+        })
     }
 
     /// Returns the word, or the word that it stands for.
@@ -187,6 +241,7 @@ impl<'t> Reader<'t> {
                 let expression = expression.ok_or_else(|| error(&inner, "expected an expression"))?;
                 self.expression(expression).map(Term::Computed)
             }
+            Part::rest => self.rest(inner),
             _ => Ok(match inner.as_str() {
                 "true" => Term::Literal(Value::Pred(true)),
                 "false" => Term::Literal(Value::Pred(false)),
@@ -204,11 +259,48 @@ impl<'t> Reader<'t> {
         if let Some(known) = self.variables.iter().position(|v| v == name) {
             return Ok(known);
         }
-        if !self.in_pattern {
+        if name == RESULT && !self.in_pattern {
+            self.variables.push(name.to_string());
+            self.result = Some(self.variables.len() - 1);
+            return Ok(self.variables.len() - 1);
+        }
+        if !self.in_pattern || name == RESULT {
             return Err(error(pair, format!("expected a variable of the pattern, found `{name}`")));
         }
+        self.is_free(pair, name)?;
         self.variables.push(name.to_string());
         Ok(self.variables.len() - 1)
+    }
+
+    /// Checks that a name is not used for a value of another kind.
+    fn is_free(&self, pair: &Pair<'t, Part>, name: &str) -> Result<()> {
+        let all = [&self.variables, &self.lists, &self.rests];
+        if all.into_iter().flatten().any(|known| known == name) {
+            return Err(error(pair, format!("`{name}` is used for values of two kinds")));
+        }
+        Ok(())
+    }
+
+    /// Reads all other operands: `i...` or `i[p]...`.
+    fn rest(&mut self, pair: Pair<'t, Part>) -> Result<Term> {
+        let mut parts = pair.clone().into_inner();
+        let name = parts.next().map(|word| word.as_str()).unwrap_or_default();
+        let at = parts.next().and_then(|at| at.into_inner().next());
+        if self.in_pattern && at.is_some() {
+            return Err(error(&pair, "a pattern contains all other operands, and no selection of them"));
+        }
+        let at = at.map(|at| self.expression(at)).transpose()?;
+        let known = self.rests.iter().position(|rest| rest == name);
+        let rest = match known {
+            Some(rest) => rest,
+            None if self.in_pattern => {
+                self.is_free(&pair, name)?;
+                self.rests.push(name.to_string());
+                self.rests.len() - 1
+            }
+            None => return Err(error(&pair, format!("expected operands of the pattern, found `{name}...`"))),
+        };
+        Ok(Term::Rest(rest, at.into_iter().collect::<Vec<_>>().into()))
     }
 
     fn application(&mut self, pair: Pair<'t, Part>) -> Result<Operation> {
@@ -225,13 +317,39 @@ impl<'t> Reader<'t> {
         {
             direction = Some(self.direction(&last)?);
         }
+        let attributes = parts.first().filter(|part| part.as_rule() == Part::attributes).cloned();
+        if attributes.is_some() {
+            parts.remove(0);
+        }
         if name == "convert" && !self.in_pattern {
             let message = "a replacement cannot contain `convert`, whose type would not be known";
             return Err(error(&at, message));
         }
         let operands = parts.into_iter().map(|part| self.term(part)).collect::<Result<Vec<_>>>()?;
+        if operands.iter().rev().skip(1).any(|operand| matches!(operand, Term::Rest(..))) {
+            return Err(error(&at, "other operands are the last ones"));
+        }
+        if self.in_pattern && attributes.as_ref().is_some_and(|all| all.clone().into_inner().next().is_none())
+        {
+            return Err(error(&at, "a pattern contains all lists of numbers of an operation, or no braces"));
+        }
+        let numbers = attributes.into_iter().flat_map(Pair::into_inner);
+        let numbers = numbers.map(|part| self.numbers(part)).collect::<Result<Vec<_>>>()?;
         let opcode = Text::Owned(name.to_string());
-        Ok(Operation { opcode, operands: operands.into(), direction, once, bound: None })
+        let (numbers, operands) = (numbers.into(), operands.into());
+        Ok(Operation { opcode, numbers, operands, direction, once, bound: None })
+    }
+
+    /// Reads the numbers of an attribute. In a pattern, a new name is a new list.
+    fn numbers(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
+        let name = pair.as_str().trim();
+        let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        if self.in_pattern && is_word && name != INDEX && !self.lists.iter().any(|list| list == name) {
+            self.is_free(&pair, name)?;
+            self.lists.push(name.to_string());
+        }
+        self.expression(pair)
     }
 
     /// Reads the direction of a comparison: `EQ`, a choice, `inverted(d)` or `flipped(d)`.
@@ -251,127 +369,6 @@ impl<'t> Reader<'t> {
         found.ok_or_else(|| error(pair, format!("expected the direction of a comparison, found `{text}`")))
     }
 
-    fn condition(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
-        let all = pair.into_inner().map(|any| {
-            let any = any.into_inner().map(|test| self.test(test)).collect::<Result<Vec<_>>>()?;
-            Ok(one_or(any, |any| Condition::Any(any.into())))
-        });
-        Ok(one_or(all.collect::<Result<Vec<_>>>()?, |all| Condition::All(all.into())))
-    }
-
-    fn test(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
-        let at = pair.clone();
-        let mut parts: Vec<_> = pair.into_inner().collect();
-        let not = parts.len() > 1;
-        let condition = match parts.pop() {
-            Some(part) if part.as_rule() == Part::comparison => self.comparison(part)?,
-            Some(part) => self.predicate(part)?,
-            None => Condition::All(Vec::new().into()),
-        };
-        if not && matches!(condition, Condition::Always(..)) {
-            // A range that is not known does not say that an element is outside of it.
-            return Err(error(&at, "`always` cannot be negated"));
-        }
-        Ok(if not { Condition::Not(vec![condition].into()) } else { condition })
-    }
-
-    fn comparison(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
-        let mut parts: Vec<_> = pair.clone().into_inner().collect();
-        let always = parts.first().is_some_and(|part| part.as_rule() == Part::always);
-        if always {
-            parts.remove(0);
-        }
-        let [low, relation, high] = &parts[..] else { return Err(error(&pair, "expected a comparison")) };
-        let or_equal = relation.as_str() == "<=";
-        let (low, high) = (self.expression(low.clone())?, self.expression(high.clone())?);
-        Ok(if always {
-            Condition::Always(low, high, or_equal)
-        } else {
-            Condition::Below(low, high, or_equal)
-        })
-    }
-
-    /// Reads sums and products. Operators associate to the left.
-    fn expression(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
-        if pair.clone().into_inner().count() > MAX_TERMS {
-            return Err(error(
-                &pair,
-                format!("expected at most {} operands of an expression", MAX_TERMS / 2),
-            ));
-        }
-        let mut result: Option<Expression> = None;
-        let mut arithmetic = Arithmetic::Add;
-        for part in pair.clone().into_inner() {
-            let next = match part.as_rule() {
-                Part::sum_sign | Part::product_sign => {
-                    arithmetic = match part.as_str() {
-                        "+" => Arithmetic::Add,
-                        "-" => Arithmetic::Subtract,
-                        "*" => Arithmetic::Multiply,
-                        _ => Arithmetic::Remainder,
-                    };
-                    continue;
-                }
-                Part::product => self.expression(part)?,
-                _ => self.factor(part)?,
-            };
-            result = Some(match result {
-                Some(left) => Expression::Result(arithmetic, vec![left, next].into()),
-                None => next,
-            });
-        }
-        result.ok_or_else(|| error(&pair, "expected an expression"))
-    }
-
-    fn factor(&mut self, pair: Pair<'t, Part>) -> Result<Expression> {
-        let parts: Vec<_> = pair.clone().into_inner().collect();
-        match &parts[..] {
-            [part] if part.as_rule() == Part::number => match number(part)? {
-                Value::Integer(value) => Ok(Expression::Integer(value)),
-                _ => Err(error(part, "expected an integer")),
-            },
-            [variable] => Ok(Expression::Variable(self.variable(variable)?)),
-            [function, operand] => {
-                let operand = self.expression(operand.clone())?;
-                match (function.as_str(), operand) {
-                    ("log2", operand) if has_log2(&operand) => {
-                        Err(error(function, "`log2` of an expression with `log2` is not supported"))
-                    }
-                    ("log2", operand) => Ok(Expression::Log2(vec![operand].into())),
-                    ("width", Expression::Variable(v)) => Ok(Expression::Width(v)),
-                    ("lowest", Expression::Variable(v)) => Ok(Expression::Lowest(v)),
-                    ("highest", Expression::Variable(v)) => Ok(Expression::Highest(v)),
-                    ("reciprocal", Expression::Variable(v)) => Ok(Expression::Reciprocal(v)),
-                    _ => {
-                        let found = pair.as_str().trim();
-                        Err(error(function, format!("expected a function of constants, found `{found}`")))
-                    }
-                }
-            }
-            _ => Err(error(&pair, "expected a number")),
-        }
-    }
-
-    fn predicate(&mut self, pair: Pair<'t, Part>) -> Result<Condition> {
-        let mut parts = pair.clone().into_inner();
-        let name = parts.next().map(|word| word.as_str()).unwrap_or_default();
-        let variables = parts.map(|word| self.variable(&word)).collect::<Result<Vec<_>>>()?;
-        let class = TypeClass::ALL.iter().find(|(word, _)| *word == name);
-        match (name, &variables[..]) {
-            (_, &[variable]) if class.is_some() => {
-                Ok(Condition::Type(class.map_or(TypeClass::Integer, |class| class.1), variable))
-            }
-            ("constant", &[variable]) => Ok(Condition::Constant(variable)),
-            ("same-type", &[a, b]) => Ok(Condition::SameType(a, b)),
-            ("same-sizes", &[a, b]) => Ok(Condition::SameSizes(a, b)),
-            ("same-opcode", &[a, b]) => Ok(Condition::SameOpcode(a, b)),
-            ("ordered", []) => Ok(Condition::Ordered),
-            ("by-integer", []) => Ok(Condition::ByInteger),
-            ("by-value", []) => Ok(Condition::ByValue),
-            _ => Err(error(&pair, format!("expected a condition, found `{}`", pair.as_str()))),
-        }
-    }
-
     /// Binds operations of the pattern that the replacement also contains, so that it uses them again.
     fn reuse(&mut self, pattern: &mut Operation, replacement: &mut Term, is_root: bool) {
         for operand in pattern.operands.to_mut() {
@@ -379,7 +376,9 @@ impl<'t> Reader<'t> {
                 self.reuse(inner, replacement, false);
             }
         }
-        if is_root {
+        // The sizes of these do not follow from the operands, so the same operation can be another value.
+        let is_sized = !matches!(&*pattern.opcode, "broadcast" | "reshape" | "iota" | "convert");
+        if is_root || !is_sized {
             return;
         }
         let plain = Operation { once: false, bound: None, ..unbound(pattern) };
@@ -388,60 +387,6 @@ impl<'t> Reader<'t> {
             pattern.bound = Some(next);
             self.variables.push(String::new());
         }
-    }
-
-    fn text(&self, term: &Term) -> String {
-        match term {
-            Term::Variable(v) => self.variables[*v].clone(),
-            Term::Literal(Value::Integer(n)) => n.to_string(),
-            Term::Literal(Value::Float(x)) => format!("{x:?}"),
-            Term::Literal(Value::Pred(p)) => p.to_string(),
-            Term::Literal(Value::Lowest) => "lowest".to_string(),
-            Term::Literal(Value::Highest) => "highest".to_string(),
-            Term::Literal(Value::Ones) => "ones".to_string(),
-            Term::Computed(expression) => format!("[{}]", self.text_of_expression(expression)),
-            Term::Operation(operation) => self.text_of(operation),
-        }
-    }
-
-    fn text_of_expression(&self, expression: &Expression) -> String {
-        match expression {
-            Expression::Integer(n) => n.to_string(),
-            Expression::Variable(v) => self.variables[*v].clone(),
-            Expression::Width(v) => format!("width({})", self.variables[*v]),
-            Expression::Lowest(v) => format!("lowest({})", self.variables[*v]),
-            Expression::Highest(v) => format!("highest({})", self.variables[*v]),
-            Expression::Log2(operand) => {
-                let operand: Vec<String> = operand.iter().map(|o| self.text_of_expression(o)).collect();
-                format!("log2({})", operand.concat())
-            }
-            Expression::Reciprocal(v) => format!("reciprocal({})", self.variables[*v]),
-            Expression::Result(arithmetic, operands) => {
-                let sign = match arithmetic {
-                    Arithmetic::Add => " + ",
-                    Arithmetic::Subtract => " - ",
-                    Arithmetic::Multiply => " * ",
-                    Arithmetic::Remainder => " % ",
-                };
-                let operands: Vec<String> = operands.iter().map(|o| self.text_of_expression(o)).collect();
-                operands.join(sign)
-            }
-        }
-    }
-
-    fn text_of(&self, operation: &Operation) -> String {
-        let mut operands: Vec<String> = operation.operands.iter().map(|o| self.text(o)).collect();
-        operands.extend(operation.direction.map(|d| word(d).to_string()));
-        format!("{}({})", operation.opcode, operands.join(", "))
-    }
-}
-
-/// Returns whether an expression contains `log2`.
-fn has_log2(expression: &Expression) -> bool {
-    match expression {
-        Expression::Log2(_) => true,
-        Expression::Result(_, operands) => operands.iter().any(has_log2),
-        _ => false,
     }
 }
 
@@ -481,14 +426,6 @@ fn replace(term: &mut Term, old: &Term, new: &Term) -> bool {
     }
 }
 
-/// Returns the only condition of a list, or the list as one condition.
-fn one_or(mut list: Vec<Condition>, all: fn(Vec<Condition>) -> Condition) -> Condition {
-    match list.len() {
-        1 => list.remove(0),
-        _ => all(list),
-    }
-}
-
 fn number(pair: &Pair<'_, Part>) -> Result<Value> {
     let text = pair.as_str();
     let value = if text.contains('.') {
@@ -499,21 +436,9 @@ fn number(pair: &Pair<'_, Part>) -> Result<Value> {
     value.ok_or_else(|| error(pair, format!("expected a number of 64 bits, found `{text}`")))
 }
 
-/// Returns the word of a direction in HLO text.
-fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Eq => "EQ",
-        Direction::Ne => "NE",
-        Direction::Ge => "GE",
-        Direction::Gt => "GT",
-        Direction::Le => "LE",
-        Direction::Lt => "LT",
-    }
-}
-
-fn direction(text: &str) -> Option<Direction> {
+fn direction(name: &str) -> Option<Direction> {
     use Direction::*;
-    [Eq, Ne, Ge, Gt, Le, Lt].into_iter().find(|d| word(*d) == text)
+    [Eq, Ne, Ge, Gt, Le, Lt].into_iter().find(|d| text::word(*d) == name)
 }
 
 /// Returns the direction that is true exactly where this one is false, without NaN.
