@@ -408,7 +408,9 @@ impl<'t> Translation<'t> {
                     Arithmetic::Multiply => bits.sum(),
                     Arithmetic::Add | Arithmetic::Subtract => bits.max().unwrap_or(1) + 1,
                     Arithmetic::Divide => bits.max().unwrap_or(1) + 1,
-                    Arithmetic::Remainder => bits.max().unwrap_or(1),
+                    Arithmetic::Remainder | Arithmetic::Minimum | Arithmetic::Maximum => {
+                        bits.max().unwrap_or(1)
+                    }
                 }
             }
             // `integer` has no translation of lists.
@@ -442,6 +444,11 @@ impl<'t> Translation<'t> {
                 let operands = operands.iter().map(|operand| self.integer(operand, width, defined));
                 let operands = operands.collect::<Result<Vec<_>>>()?;
                 let word = match arithmetic {
+                    Arithmetic::Minimum | Arithmetic::Maximum => {
+                        let (a, b) = (&operands[0], &operands[1]);
+                        let (low, high) = if *arithmetic == Arithmetic::Minimum { (a, b) } else { (b, a) };
+                        return Ok(format!("(ite (bvslt {a} {b}) {low} {high})"));
+                    }
                     Arithmetic::Add => "bvadd",
                     Arithmetic::Subtract => "bvsub",
                     Arithmetic::Multiply => "bvmul",

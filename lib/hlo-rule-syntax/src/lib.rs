@@ -253,6 +253,20 @@ impl Expression {
         }
     }
 
+    /// Returns the lists of the pattern that the expression contains, each as often as it occurs.
+    pub fn lists(&self) -> Vec<usize> {
+        match self {
+            Expression::List(list) => vec![*list],
+            Expression::Log2(parts)
+            | Expression::Result(_, parts)
+            | Expression::At(parts)
+            | Expression::Inverse(parts)
+            | Expression::Kept(parts)
+            | Expression::If(_, parts) => parts.iter().flat_map(Expression::lists).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns whether the expression is a list with a number for each dimension, or computed from lists.
     pub fn has_lists(&self) -> bool {
         match self {
@@ -265,6 +279,19 @@ impl Expression {
 }
 
 impl Condition {
+    /// Returns the lists of the pattern that the condition contains.
+    pub fn lists(&self) -> Vec<usize> {
+        match self {
+            Condition::All(list) | Condition::Any(list) | Condition::Not(list) | Condition::Some(list) => {
+                list.iter().flat_map(Condition::lists).collect()
+            }
+            Condition::Below(a, b, _) | Condition::Always(a, b, _) | Condition::Equal(a, b) => {
+                [a.lists(), b.lists()].concat()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Evaluates the condition. `leaf` evaluates the conditions that contain no others, and returns `None` if it
     /// does not know the result. Returns `None` if the result depends on such conditions.
     pub fn known(&self, leaf: &dyn Fn(&Condition) -> Option<bool>) -> Option<bool> {
@@ -298,6 +325,10 @@ pub enum Arithmetic {
     Divide,
     /// The remainder, with the sign of the dividend.
     Remainder,
+    /// The smaller number.
+    Minimum,
+    /// The larger number.
+    Maximum,
 }
 
 impl Arithmetic {
@@ -309,6 +340,8 @@ impl Arithmetic {
             Arithmetic::Multiply => a.checked_mul(b),
             Arithmetic::Divide => a.checked_div(b),
             Arithmetic::Remainder => a.checked_rem(b),
+            Arithmetic::Minimum => Some(a.min(b)),
+            Arithmetic::Maximum => Some(a.max(b)),
         }
     }
 }

@@ -102,8 +102,8 @@ impl<'r> Matchers<'r> {
 pub static ALGSIMP: RuleSet =
     RuleSet::new(&[ARITHMETIC, BITS, COMPARE, SELECT, RANGES, CONVERT, SHAPE, SLICE, WINDOW]);
 
-/// Applies rules until none applies. Returns whether any did.
-pub fn rewrite(module: &mut Module, rules: &[Rule]) -> bool {
+/// Applies rules until none applies. Returns the number of rewrites.
+pub fn rewrite(module: &mut Module, rules: &[Rule]) -> u64 {
     crate::support::rewrite::apply_rules(module, rules)
 }
 
@@ -149,8 +149,71 @@ pub fn validate(clause: &Clause) -> Result<(), String> {
     let check = |operation: &Operation| check_operation(operation);
     clause.pattern.try_map(&check)?;
     clause.replacement.try_map(&check)?;
+    check_result(clause)?;
+    check_computations(clause)?;
     let Term::Operation(replacement) = &clause.replacement else { return Ok(()) };
     needs_lists(replacement)
+}
+
+/// Checks the uses of `result`. Elementwise rules have no word for the value that they replace.
+fn check_result(clause: &Clause) -> Result<(), String> {
+    let Some(result) = clause.pattern.bound else { return Ok(()) };
+    if is_elementwise(clause) {
+        return Err("only rules with operations that move elements can contain `result`".to_string());
+    }
+    if contains(&clause.replacement, result) {
+        return Err("the replacement cannot contain `result`".to_string());
+    }
+    Ok(())
+}
+
+/// Returns whether a term contains a variable as a value.
+fn contains(term: &Term, variable: usize) -> bool {
+    match term {
+        Term::Variable(v) => *v == variable,
+        Term::Operation(operation) => operation.operands.iter().any(|operand| contains(operand, variable)),
+        Term::Literal(_) | Term::Computed(_) | Term::Rest(..) => false,
+    }
+}
+
+/// Checks that computations are names, and that nothing is computed from them.
+fn check_computations(clause: &Clause) -> Result<(), String> {
+    let (mut computations, mut others) = (Vec::new(), Vec::new());
+    let mut visit = |operation: &Operation| -> Result<(), String> {
+        for (n, expression) in operation.numbers.iter().enumerate() {
+            match (operation.opcode, n, expression) {
+                (Opcode::Reduce, 1, Expression::List(list)) => computations.push(*list),
+                (Opcode::Reduce, 1, _) => return Err("the computation of `reduce` is a name".to_string()),
+                _ => others.extend(expression.lists()),
+            }
+        }
+        others.extend(operation.operands.iter().flat_map(|operand| match operand {
+            Term::Rest(_, at) => at.iter().flat_map(Expression::lists).collect(),
+            Term::Computed(expression) => expression.lists(),
+            _ => Vec::new(),
+        }));
+        Ok(())
+    };
+    visit_operations(&Term::Operation(clause.pattern.clone()), &mut visit)?;
+    visit_operations(&clause.replacement, &mut visit)?;
+    if let Term::Computed(expression) = &clause.replacement {
+        others.extend(expression.lists());
+    }
+    others.extend(clause.condition.lists());
+    if computations.iter().any(|computation| others.contains(computation)) {
+        return Err("nothing can be computed from the computation of `reduce`".to_string());
+    }
+    Ok(())
+}
+
+/// Calls a function for each operation of a term.
+fn visit_operations(
+    term: &Term,
+    visit: &mut dyn FnMut(&Operation) -> Result<(), String>,
+) -> Result<(), String> {
+    let Term::Operation(operation) = term else { return Ok(()) };
+    visit(operation)?;
+    operation.operands.iter().try_for_each(|operand| visit_operations(operand, visit))
 }
 
 /// Checks that rules support the operation with its numbers of operands and of lists.

@@ -297,12 +297,14 @@ pub fn rule_pass(rules: Option<&'static RuleSet>, tables: &'static [&'static [Pa
     })
 }
 
-/// Applies rules until none applies. Returns whether any did.
-pub(crate) fn apply_rules(module: &mut Module, rules: &[Rule]) -> bool {
+/// Applies rules until none applies. Returns the number of rewrites.
+pub(crate) fn apply_rules(module: &mut Module, rules: &[Rule]) -> u64 {
     let matchers =
         Matchers::new(rules.iter().flat_map(|rule| rule.clauses.iter().map(|clause| ("rule", clause))));
     let attempts = Attempts { rules: Some(&matchers), ..Attempts::default() };
-    apply(module, &attempts, &mut Rewrites::default(), |_| true)
+    let mut rewrites = Rewrites::default();
+    apply(module, &attempts, &mut rewrites, |_| true);
+    rewrites.total()
 }
 
 /// The attempts for each opcode: first the rules, then the patterns.

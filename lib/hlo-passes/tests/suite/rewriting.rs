@@ -90,6 +90,16 @@ fn errors_name_the_line_and_what_was_found() {
             "line 1: expected a function of constants, found `max(a)`",
         ),
         ("r: add(x, c) => x where c[0] < 1", "line 1: expected a list in front of `[`"),
+        ("r: reduce{r, f}(x, i) => reduce{r, f * f}(x, i)", "line 1: the computation of `reduce` is a name"),
+        (
+            "r: reduce{r, f}(x, i) => x where 2 <= f",
+            "line 1: nothing can be computed from the computation of `reduce`",
+        ),
+        (
+            "r: subtract(x, y) => x where always 0 <= result",
+            "line 1: only rules with operations that move elements can contain `result`",
+        ),
+        ("r: reverse{r}(x) => result", "line 1: the replacement cannot contain `result`"),
         ("r: dot(x, y) => x", "line 1: rules do not support `dot` in this form"),
     ];
     for (text, message) in cases {
@@ -99,7 +109,11 @@ fn errors_name_the_line_and_what_was_found() {
     let long = format!("r: add(x, c) => x where {} < 0", ["c"; 100_000].join(" + "));
     assert_eq!(parse(&long).unwrap_err().message, "expected at most 16 operands of an expression");
     let deep = format!("r: {}x{} => x", "abs(".repeat(100_000), ")".repeat(100_000));
-    assert_eq!(parse(&deep).unwrap_err().message, "expected at most 64 operations inside each other");
+    assert_eq!(parse(&deep).unwrap_err().message, "expected at most 16 operations inside each other");
+    let choices = format!("r: slice{{a, b, s}}(x) => x where {}a{} <= 3", "if(".repeat(15), ")".repeat(15));
+    assert!(parse(&choices).is_err());
+    let small = format!("r: slice{{a, b, s}}(x) => x where {}a{} <= 3", "min(".repeat(15), ", 1)".repeat(15));
+    assert!(parse(&small).is_ok());
     let many = format!("r: f(x, x) => x for {}", ["a in b | c | d | e | f | g | h | i | j"; 3].join(", "));
     assert_eq!(parse(&many).unwrap_err().message, "expected at most 64 combinations of choices");
 }

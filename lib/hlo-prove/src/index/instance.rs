@@ -15,6 +15,9 @@ type Result<T> = std::result::Result<T, Untranslated>;
 /// Maximum rank of the arrays of an instance.
 pub const MAX_RANK: usize = 3;
 
+/// Maximum number of instances of a pattern.
+const MAX_INSTANCES: usize = 4096;
+
 /// A value of an instance.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -44,6 +47,17 @@ pub enum Kind {
         /// The values of the scalars at the end of the operands.
         rest: Vec<Number>,
     },
+}
+
+/// The parts of an operation that determine the sizes of its result.
+struct Parts<'p> {
+    numbers: &'p [Vec<Number>],
+    operands: &'p [Rc<Node>],
+    rest: &'p [Number],
+    /// The sizes if the operands do not determine them.
+    written: &'p [Number],
+    /// Whether the operation is part of a replacement.
+    is_replacement: bool,
 }
 
 /// The values of the variables in an instance, and what is known about its numbers.
@@ -149,6 +163,7 @@ impl Instance {
                 for (instance, operand) in instance.term(term)? {
                     next.push((instance, [&operands[..], &[operand]].concat()));
                 }
+                limit(next.len())?;
             }
             partial = next;
         }
@@ -167,7 +182,9 @@ impl Instance {
                     },
                     _ => Vec::new(),
                 };
-                let Some(node) = instance.make(operation, numbers, operands.clone(), rest, &written)? else {
+                let Some(node) =
+                    instance.make(operation, numbers, operands.clone(), rest, &written, false)?
+                else {
                     continue;
                 };
                 let node = Rc::new(node);
@@ -176,6 +193,7 @@ impl Instance {
                 }
                 found.push((instance, node));
             }
+            limit(found.len())?;
         }
         Ok(found)
     }
@@ -195,11 +213,14 @@ impl Instance {
             lists.iter().map(|list| list.iter().map(number).collect()).collect()
         };
         let mut found = Vec::new();
+        let mut failure = None;
         let mut add = |numbers: Vec<Vec<Number>>, written: &dyn Fn(&mut Instance) -> Vec<Number>| {
             let mut instance = self.clone();
             let written = written(&mut instance);
-            if let Some(instance) = instance.unified(operation, &numbers) {
-                found.push((instance, numbers, written));
+            match instance.unified(operation, &numbers) {
+                Ok(Some(instance)) => found.push((instance, numbers, written)),
+                Ok(None) => {}
+                Err(why) => failure = Some(why),
             }
         };
         let none = |_: &mut Instance| Vec::new();
@@ -236,19 +257,22 @@ impl Instance {
                 let numbers: Option<Vec<Vec<Number>>> =
                     (0..lists).map(|n| instance.fresh(operation.numbers.get(n), rank)).collect();
                 let Some(numbers) = numbers else { return Ok(found) };
-                if let Some(instance) = instance.unified(operation, &numbers) {
+                if let Some(instance) = instance.unified(operation, &numbers)? {
                     found.push((instance, numbers, Vec::new()));
                 }
             }
             Opcode::DynamicSlice => {
                 let mut instance = self.clone();
                 let numbers = vec![instance.sizes(rank)];
-                if let Some(instance) = instance.unified(operation, &numbers) {
+                if let Some(instance) = instance.unified(operation, &numbers)? {
                     found.push((instance, numbers, Vec::new()));
                 }
             }
             _ if opcode == Opcode::DynamicUpdateSlice || opcode.is_elementwise() => add(Vec::new(), &none),
             _ => return Err(missing(opcode.name())),
+        }
+        if let Some(why) = failure {
+            return Err(why);
         }
         found.iter_mut().for_each(|(instance, ..)| instance.computations += 1);
         Ok(found)
@@ -267,7 +291,10 @@ impl Instance {
     }
 
     /// Binds the lists of a pattern to numbers. Returns `None` if the pattern does not match them.
-    fn unified(mut self, operation: &Operation, numbers: &[Vec<Number>]) -> Option<Instance> {
+    ///
+    /// # Errors
+    /// A list has no translation. The driver may know it, so the instance must not be ignored.
+    fn unified(mut self, operation: &Operation, numbers: &[Vec<Number>]) -> Result<Option<Instance>> {
         for (expression, numbers) in operation.numbers.iter().zip(numbers) {
             if let Expression::List(list) = expression
                 && self.lists[*list].is_none()
@@ -275,19 +302,21 @@ impl Instance {
                 self.lists[*list] = Some(numbers.clone());
                 continue;
             }
-            match length(expression, &self)? {
-                Length::List(length) if length != numbers.len() => return None,
-                _ => {}
+            match length(expression, &self) {
+                Some(Length::List(length)) if length != numbers.len() => return Ok(None),
+                Some(_) => {}
+                None => return Ok(None),
             }
-            for (k, number) in numbers.iter().enumerate() {
-                match number.equals(&entry(expression, k, &self)?).as_str() {
+            let known = self.computed(expression, numbers.len())?;
+            for (number, known) in numbers.iter().zip(known) {
+                match number.equals(&known).as_str() {
                     "true" => {}
-                    "false" => return None,
+                    "false" => return Ok(None),
                     formula => self.constraints.push(formula.to_string()),
                 }
             }
         }
-        Some(self)
+        Ok(Some(self))
     }
 
     /// Makes an operation. Adds the formulas that a valid operation satisfies. `written` has the sizes of the
@@ -299,22 +328,18 @@ impl Instance {
         operands: Vec<Rc<Node>>,
         rest: Vec<Number>,
         written: &[Number],
+        is_replacement: bool,
     ) -> Result<Option<Node>> {
         let opcode = operation.opcode;
-        let Some(dims) = self.dims(opcode, &numbers, &operands, &rest, written)? else { return Ok(None) };
+        let parts = Parts { numbers: &numbers, operands: &operands, rest: &rest, written, is_replacement };
+        let Some(dims) = self.dims(opcode, &parts)? else { return Ok(None) };
         let kind = Kind::Operation { opcode, direction: operation.direction, numbers, operands, rest };
         Ok(Some(Node { dims, kind }))
     }
 
     /// Returns the sizes of an operation's result.
-    fn dims(
-        &mut self,
-        opcode: Opcode,
-        numbers: &[Vec<Number>],
-        operands: &[Rc<Node>],
-        rest: &[Number],
-        written: &[Number],
-    ) -> Result<Option<Vec<Number>>> {
+    fn dims(&mut self, opcode: Opcode, parts: &Parts<'_>) -> Result<Option<Vec<Number>>> {
+        let Parts { numbers, operands, rest, written, is_replacement } = *parts;
         let dims = operands.first().map_or(&[][..], |x| &x.dims);
         let indices = |list: &[Number]| -> Result<Vec<usize>> {
             let index = |n: &Number| match n {
@@ -378,7 +403,7 @@ impl Instance {
                 self.window(&operands[1].dims, dims);
                 dims.to_vec()
             }
-            _ => return Ok(self.elementwise(opcode, operands)),
+            _ => return Ok(self.elementwise(opcode, operands, is_replacement)),
         }))
     }
 
@@ -446,22 +471,38 @@ impl Instance {
         Ok((dimension < dims.len()).then_some(dims))
     }
 
-    /// Returns the common sizes of the operands. Constants have any sizes, and predicates of selections can be
-    /// scalars.
-    fn elementwise(&mut self, opcode: Opcode, operands: &[Rc<Node>]) -> Option<Vec<Number>> {
-        let mut dims: Option<Vec<Number>> = None;
-        for (n, operand) in operands.iter().enumerate().rev() {
-            if let Kind::Constant(_) = operand.kind {
-                continue;
-            }
-            match &dims {
-                None => dims = Some(operand.dims.clone()),
-                Some(_) if opcode == Opcode::Select && n == 0 && operand.dims.is_empty() => {}
-                Some(known) if known.len() != operand.dims.len() => return None,
-                Some(known) => self.constraints.push(same_list(known, &operand.dims)),
+    /// Returns the common sizes of the operands. Constants have any sizes. Predicates of selections and bounds of
+    /// `clamp` can be scalars. In a replacement, the driver repeats scalar operands of the other operations.
+    fn elementwise(
+        &mut self,
+        opcode: Opcode,
+        operands: &[Rc<Node>],
+        is_replacement: bool,
+    ) -> Option<Vec<Number>> {
+        let may_be_scalar = |n: usize| match opcode {
+            Opcode::Select => n == 0 || is_replacement,
+            Opcode::Clamp => n != 1,
+            _ => is_replacement,
+        };
+        // The operands whose sizes the result has.
+        let has_sizes = |n: &usize| match opcode {
+            Opcode::Select => *n > 0,
+            Opcode::Clamp => *n == 1,
+            _ => true,
+        };
+        let arrays: Vec<usize> =
+            (0..operands.len()).filter(|&n| !matches!(operands[n].kind, Kind::Constant(_))).collect();
+        let sized = arrays.iter().copied().filter(has_sizes);
+        let dims = operands[sized.max_by_key(|&n| operands[n].dims.len())?].dims.clone();
+        for n in arrays {
+            let operand = &operands[n].dims;
+            if operand.len() == dims.len() {
+                self.constraints.push(same_list(&dims, operand));
+            } else if !operand.is_empty() || !may_be_scalar(n) {
+                return None;
             }
         }
-        dims
+        Some(dims)
     }
 
     /// Makes the replacement, for a result of these sizes. Returns `None` if it is not valid.
@@ -496,7 +537,7 @@ impl Instance {
         if operation.opcode == Opcode::Broadcast && numbers.is_empty() {
             numbers.push(Vec::new());
         }
-        Ok(self.make(operation, numbers, operands, rest, result)?.map(Rc::new))
+        Ok(self.make(operation, numbers, operands, rest, result, true)?.map(Rc::new))
     }
 
     fn computed(&self, expression: &Expression, count: usize) -> Result<Vec<Number>> {
@@ -577,6 +618,14 @@ impl Instance {
         let (a, b) = (self.computed(a, count)?, self.computed(b, count)?);
         Ok(join(a.iter().zip(&b).map(|(a, b)| a.relate(relation, b)).collect()))
     }
+}
+
+/// Checks the number of instances.
+fn limit(count: usize) -> Result<()> {
+    if count > MAX_INSTANCES {
+        return Err(Untranslated(format!("the pattern has more than {MAX_INSTANCES} forms")));
+    }
+    Ok(())
 }
 
 fn missing(what: &str) -> Untranslated {

@@ -82,6 +82,7 @@ pub fn all(formulas: impl IntoIterator<Item = String>) -> String {
     let formulas: Vec<String> = formulas.into_iter().filter(|formula| formula != "true").collect();
     match formulas.as_slice() {
         [] => "true".to_string(),
+        all if all.iter().any(|formula| formula == "false") => "false".to_string(),
         [one] => one.clone(),
         several => format!("(and {})", several.join(" ")),
     }
@@ -92,6 +93,7 @@ pub fn any(formulas: impl IntoIterator<Item = String>) -> String {
     let formulas: Vec<String> = formulas.into_iter().filter(|formula| formula != "false").collect();
     match formulas.as_slice() {
         [] => "false".to_string(),
+        all if all.iter().any(|formula| formula == "true") => "true".to_string(),
         [one] => one.clone(),
         several => format!("(or {})", several.join(" ")),
     }
@@ -103,6 +105,15 @@ pub fn same_list(a: &[Number], b: &[Number]) -> String {
         return "false".to_string();
     }
     all(a.iter().zip(b).map(|(a, b)| a.equals(b)))
+}
+
+/// Returns a number, or `None` if its text is very long. Each operation can repeat its operands.
+fn short(number: Number) -> Option<Number> {
+    const MAX_LENGTH: usize = 20_000;
+    match &number {
+        Term(text) if text.len() > MAX_LENGTH => None,
+        _ => Some(number),
+    }
 }
 
 /// Returns the product of a list.
@@ -124,7 +135,12 @@ impl Entry for Number {
             Known(1) => a.clone(),
             b => Term(format!("(ite (<= 0 {a}) (div {a} {b}) (- (div (- {a}) {b})))")),
         };
-        Some(match arithmetic {
+        let smaller = |a: &Number, b: &Number, c: &Number, d: &Number| {
+            Term(format!("(ite {} {c} {d})", a.relate(Relation::Below, b)))
+        };
+        short(match arithmetic {
+            Arithmetic::Minimum => smaller(&a, &b, &a, &b),
+            Arithmetic::Maximum => smaller(&a, &b, &b, &a),
             Arithmetic::Add => a.plus(&b),
             Arithmetic::Subtract => a.minus(&b),
             Arithmetic::Multiply => a.times(&b),
@@ -146,7 +162,7 @@ impl Entry for Number {
             "false" => no(),
             formula => {
                 let (yes, no) = (yes()?, no()?);
-                Some(if yes == no { yes } else { Term(format!("(ite {formula} {yes} {no})")) })
+                short(if yes == no { yes } else { Term(format!("(ite {formula} {yes} {no})")) })
             }
         }
     }

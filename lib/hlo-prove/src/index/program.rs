@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::rc::Rc;
 
+/// Maximum number of rewrites of an instance, which has a few instructions.
+const MAX_REWRITES: u64 = 24;
+
 /// The values of the terms of an instance.
 pub type Values = HashMap<String, i128>;
 
@@ -73,8 +76,10 @@ pub fn run(clause: &Clause, root: &Rc<Node>, values: &Values, constant_starts: b
         summary: "".into(),
         clauses: vec![clause.clone()].into(),
     };
-    if !rewrite(&mut changed, &[rule]) {
-        return Err(format!("the clause does not apply to\n{text}"));
+    match rewrite(&mut changed, &[rule]) {
+        0 => return Err(format!("the clause does not apply to\n{text}")),
+        n if n > MAX_REWRITES => return Err(format!("the clause applies again and again to\n{text}")),
+        _ => {}
     }
     valid(&changed)?;
     let inputs: Vec<Literal> = program.inputs()?;

@@ -50,7 +50,9 @@ impl Reader {
     /// An operation has no translation.
     pub fn differ(&mut self, a: &Rc<Node>, b: &Rc<Node>, index: &[Number]) -> Result<String> {
         let (a, a_index) = self.origin(a, index.to_vec())?;
-        let (b, b_index) = self.origin(b, index.to_vec())?;
+        // The driver repeats a scalar replacement.
+        let b_index = if b.dims.is_empty() { Vec::new() } else { index.to_vec() };
+        let (b, b_index) = self.origin(b, b_index)?;
         let (Some(first), Some(second)) = (reduction(&a), reduction(&b)) else {
             let (a, b) = (self.element(&a, &a_index)?, self.element(&b, &b_index)?);
             return Ok(if a == b { "false".to_string() } else { format!("(not (= {a} {b}))") });
@@ -182,7 +184,7 @@ impl Reader {
             _ if opcode.is_elementwise() => {
                 let mut elements = Vec::new();
                 for operand in operands {
-                    // Predicates of selections can be scalars.
+                    // Some operands can be scalars.
                     let at = if operand.dims.len() < index.len() { &[][..] } else { &index[..] };
                     elements.push(self.element(operand, at)?);
                 }

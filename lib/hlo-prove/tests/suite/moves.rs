@@ -47,10 +47,50 @@ fn wrong_rules_are_refuted() {
         "broadcast{m}(iota{d}()) => iota{d}()",
         "reshape(transpose{p}(x)) => reshape(x)",
         "slice{a, b, s}(concatenate{d}(x, y)) => slice{a, b, s}(y)",
+        // The driver repeats scalars, and bounds of `clamp` can be scalars.
+        "pad{l, h, i}(broadcast{m}(x), v) => x where scalar(x)",
+        "reverse{r}(clamp(l, x, h)) => clamp(l, x, h) where scalar(l)",
     ];
     for clause in rules {
         let found = verdict(clause);
         assert!(matches!(found, Verdict::Refuted(_)), "{clause}: {found:?}");
+    }
+}
+
+/// Rules that are right only for the forms that the check can make, or for small ranks.
+#[test]
+fn forms_that_are_not_checked_are_no_proof() {
+    let clauses = [
+        "pad{l, h, if(l == 0, 0, l[9])}(x, v) => reverse{1}(x)",
+        "maximum(pad{l, h, i}(x, v), broadcast{m}(v)) => maximum(x, v)",
+        "pad{l, h, inverse(l)}(x, v) => reverse{1}(x)",
+        "pad{l, h, l[l]}(x, v) => reverse{1}(x)",
+        "transpose{p}(transpose{p}(transpose{p}(transpose{p}(transpose{p}(transpose{p}(x)))))) => x",
+        "reverse{r}(x) => reverse{if(3 <= index, 0, if(size(x) <= 1, 0, r))}(x)
+            where some if(3 <= index, 1, if(size(x) <= 1, r, 0)) == 1",
+        // It can be applied again to its own result.
+        "reverse{r}(reverse{q}(x)) => reverse{q}(reverse{r}(x))",
+    ];
+    for clause in clauses {
+        let found = verdict(clause);
+        assert!(!found.is_proof(), "{clause}: {found:?}");
+    }
+}
+
+/// Long patterns and expressions end with an error.
+#[test]
+fn large_rules_end() {
+    let deep =
+        |depth: usize| (0..depth).fold("x".to_string(), |inner, n| format!("reverse{{r{n}}}({inner})"));
+    let wide: Vec<String> = (0..16).map(|n| format!("x{n}")).collect();
+    let clauses = [
+        format!("{} => x", deep(14)),
+        format!("concatenate{{d}}({}) => x0", wide.join(", ")),
+        format!("slice{{a, b, s}}(x) => x where a{} == 0", " % 7".repeat(15)),
+    ];
+    for clause in clauses {
+        let found = verdict(&clause);
+        assert!(matches!(found, Verdict::Failed(_)), "{clause}: {found:?}");
     }
 }
 

@@ -148,12 +148,12 @@ impl<'t> Reader<'t> {
             if parts.next().is_some() || !(a.has_lists() || b.has_lists()) {
                 return Err(error(&pair, "expected two lists of numbers"));
             }
-            let parts = match function.as_str() {
-                "min" => vec![a.clone(), b.clone(), a, b],
-                "max" => vec![a.clone(), b.clone(), b, a],
+            let arithmetic = match function.as_str() {
+                "min" => Arithmetic::Minimum,
+                "max" => Arithmetic::Maximum,
                 _ => return Err(error(&function, "expected `min` or `max`, which have two operands")),
             };
-            return Ok(Expression::If(Relation::Below, parts.into()));
+            return Ok(Expression::Result(arithmetic, vec![a, b].into()));
         }
         let operand = self.expression(operand)?;
         Ok(match (function.as_str(), operand) {

@@ -25,8 +25,9 @@ type Result<T> = std::result::Result<T, RuleError>;
 /// Maximum number of clauses that the choices of one clause produce.
 const MAX_CHOICES: usize = 64;
 
-/// Maximum number of operations inside each other. The parser uses stack space for each.
-const MAX_NESTING: usize = 64;
+/// Maximum number of operations and expressions inside each other. The proofs examine a part again for each that
+/// contains it.
+const MAX_NESTING: usize = 16;
 
 /// The name of the instruction that the pattern matches.
 const RESULT: &str = "result";
@@ -111,7 +112,7 @@ fn words(part: Part) -> &'static str {
         Part::word => "a name",
         Part::number => "a number",
         Part::rest => "a list of operands such as `i...`",
-        Part::file | Part::WHITESPACE | Part::COMMENT | Part::blank => "rules",
+        Part::file | Part::choose_word | Part::WHITESPACE | Part::COMMENT | Part::blank => "rules",
     }
 }
 

@@ -46,6 +46,12 @@ impl Reader<'_> {
                 _ => String::new(),
             },
             Expression::Reciprocal(v) => format!("reciprocal({})", self.variables[*v]),
+            Expression::Result(Arithmetic::Minimum, operands) => {
+                format!("min({})", self.texts(operands).join(", "))
+            }
+            Expression::Result(Arithmetic::Maximum, operands) => {
+                format!("max({})", self.texts(operands).join(", "))
+            }
             Expression::Result(arithmetic, operands) => {
                 let sign = match arithmetic {
                     Arithmetic::Add => " + ",
@@ -53,6 +59,7 @@ impl Reader<'_> {
                     Arithmetic::Multiply => " * ",
                     Arithmetic::Divide => " / ",
                     Arithmetic::Remainder => " % ",
+                    Arithmetic::Minimum | Arithmetic::Maximum => ", ",
                 };
                 let is_sum = |arithmetic| matches!(arithmetic, Arithmetic::Add | Arithmetic::Subtract);
                 let parts = operands.iter().enumerate().map(|(n, part)| {
