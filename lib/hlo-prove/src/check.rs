@@ -7,8 +7,8 @@ use hlo_ir::attr::ComparisonType;
 use hlo_ir::print::print_literal;
 use hlo_ir::{AlignedBytes, ElementType, FloatFormat, Literal, Opcode, Shape};
 use hlo_passes::rewriting::{
-    Clause, Condition, Expression, Number, Operation, Term, comparison_direction, evaluate, is_below,
-    number_bytes, value_bytes,
+    Clause, Condition, Expression, Number, Operation, Term, comparison_direction, evaluate, number_bytes,
+    relates, value_bytes,
 };
 use hlo_testing::Numbers;
 use std::fmt::Write;
@@ -305,14 +305,10 @@ impl Row<'_> {
             Condition::All(list) => list.iter().all(|c| self.satisfies(c)),
             Condition::Any(list) => list.iter().any(|c| self.satisfies(c)),
             Condition::Not(inner) => inner.iter().all(|c| is_open(c) || !self.satisfies(c)),
-            Condition::Equal(a, b) => match (self.evaluate(a), self.evaluate(b)) {
-                (Some(a), Some(b)) => is_below(a, b, true) && is_below(b, a, true),
-                _ => false,
-            },
             // A range contains the value.
-            Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
+            Condition::Compare(relation, a, b) | Condition::Always(relation, a, b) => {
                 match (self.evaluate(a), self.evaluate(b)) {
-                    (Some(a), Some(b)) => is_below(a, b, *or_equal),
+                    (Some(a), Some(b)) => relates(*relation, a, b),
                     _ => false,
                 }
             }

@@ -9,7 +9,8 @@ use crate::types::Typing;
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Opcode};
 use hlo_passes::rewriting::{
-    Arithmetic, Condition, Direction, Expression, Number, Operation, Term, Value, evaluate, value_bytes,
+    Arithmetic, Condition, Direction, Expression, Number, Operation, Relation, Term, Value, evaluate,
+    value_bytes,
 };
 
 /// The reason why a clause has no translation.
@@ -349,11 +350,8 @@ impl<'t> Translation<'t> {
                 let inner = inner.first().ok_or_else(|| Untranslated("a condition is empty".to_string()))?;
                 format!("(not {})", self.condition(inner)?)
             }
-            Condition::Below(a, b, or_equal) | Condition::Always(a, b, or_equal) => {
-                self.below(a, b, *or_equal)?
-            }
-            Condition::Equal(a, b) => {
-                format!("(and {} {})", self.below(a, b, true)?, self.below(b, a, true)?)
+            Condition::Compare(relation, a, b) | Condition::Always(relation, a, b) => {
+                self.relation(*relation, a, b)?
             }
             _ => return Err(Untranslated("a condition has no translation".to_string())),
         })
@@ -364,8 +362,12 @@ impl<'t> Translation<'t> {
         Ok(format!("({word} {})", parts.join(" ")))
     }
 
-    fn below(&self, a: &Expression, b: &Expression, or_equal: bool) -> Result<String> {
-        let direction = if or_equal { Direction::Le } else { Direction::Lt };
+    fn relation(&self, relation: Relation, a: &Expression, b: &Expression) -> Result<String> {
+        let direction = match relation {
+            Relation::Below => Direction::Lt,
+            Relation::AtMost => Direction::Le,
+            Relation::Equal => Direction::Eq,
+        };
         let is_float =
             |of: &Expression| matches!(of, Expression::Variable(v) if self.typing.variables[*v].is_float());
         if is_float(a) && is_float(b) {
@@ -507,8 +509,8 @@ pub fn is_open(condition: &Condition) -> bool {
         | Condition::SameRank(..)
         | Condition::Empty(_)
         | Condition::Scalar(_)
-        | Condition::Some(_) => true,
-        Condition::Below(a, b, _) | Condition::Equal(a, b) => a.has_lists() || b.has_lists(),
+        | Condition::Some(..) => true,
+        Condition::Compare(_, a, b) => a.has_lists() || b.has_lists(),
         _ => false,
     }
 }

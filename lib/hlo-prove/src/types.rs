@@ -5,8 +5,8 @@ use hlo_ir::attr::ComparisonType;
 use hlo_ir::opcode::ResultType;
 use hlo_ir::{ElementType, Opcode};
 use hlo_passes::rewriting::{
-    Clause, Condition, Direction, Expression, Operation, Term, Value, class_contains, evaluate, is_below,
-    is_by_integer, is_by_value, is_ordered, value_bytes,
+    Clause, Condition, Direction, Expression, Operation, Relation, Term, Value, class_contains, evaluate,
+    is_by_integer, is_by_value, is_ordered, relates, value_bytes,
 };
 
 /// Element types for which a clause may apply.
@@ -217,14 +217,10 @@ impl Typing {
             Condition::SameType(a, b) => Some(self.variables[*a] == self.variables[*b]),
             // The proof does not depend on sizes, and any value may be known or not.
             open if is_open(open) => None,
-            Condition::Equal(a, b) => {
-                let both = [self.below(a, b, true, is_number), self.below(b, a, true, is_number)];
-                if both.contains(&Some(false)) { Some(false) } else { both[0].and(both[1]) }
-            }
-            Condition::Below(a, b, or_equal) => self.below(a, b, *or_equal, is_number),
+            Condition::Compare(relation, a, b) => self.relation(*relation, (a, b), is_number),
             // Only integers have ranges.
-            Condition::Always(a, b, or_equal) => {
-                self.below(a, b, *or_equal, |ty| ty.is_integer() || ty.is_pred())
+            Condition::Always(relation, a, b) => {
+                self.relation(*relation, (a, b), |ty| ty.is_integer() || ty.is_pred())
             }
             Condition::Ordered => self.all_compared(is_ordered),
             Condition::ByInteger => self.all_compared(is_by_integer),
@@ -236,11 +232,10 @@ impl Typing {
 
     /// Compares two numbers that depend only on types. Returns false if `has_numbers` is false for the type of a
     /// variable.
-    fn below(
+    fn relation(
         &self,
-        a: &Expression,
-        b: &Expression,
-        or_equal: bool,
+        relation: Relation,
+        (a, b): (&Expression, &Expression),
         has_numbers: fn(ElementType) -> bool,
     ) -> Option<bool> {
         let used = [a.variables(), b.variables()].concat();
@@ -249,7 +244,7 @@ impl Typing {
         }
         let number = |expression| evaluate(expression, &|_| None, &|v| self.variables.get(v).copied());
         match (number(a), number(b)) {
-            (Some(a), Some(b)) => Some(is_below(a, b, or_equal)),
+            (Some(a), Some(b)) => Some(relates(relation, a, b)),
             // A type without integers has no lowest value.
             _ if used.is_empty() => Some(false),
             _ => None,

@@ -154,21 +154,19 @@ pub enum Condition {
     SameOpcode(usize, usize),
     /// All elements of the variable are known: a constant, or a broadcast of a constant scalar.
     Constant(usize),
-    /// The first number is below the second one, or equal to it if the boolean is true. -0 is below +0, and
-    /// NaN is neither below nor above any number.
-    Below(Expression, Expression, bool),
-    /// Both numbers are equal.
-    Equal(Expression, Expression),
-    /// The list contains one comparison of lists, which must be true for at least one dimension.
-    Some(List<Condition>),
+    /// The relation is true for the numbers, or for all dimensions of lists. -0 is below +0, and NaN is neither
+    /// below nor above any number.
+    Compare(Relation, Expression, Expression),
+    /// The relation is true for at least one dimension of lists.
+    Some(Relation, Expression, Expression),
+    /// The relation is true for all elements of integer variables, as far as their ranges are known.
+    Always(Relation, Expression, Expression),
     /// The variable has no elements.
     Empty(usize),
     /// The variable has no dimensions.
     Scalar(usize),
     /// The variables have equally many dimensions.
     SameRank(usize, usize),
-    /// The same for all elements of integer variables, as far as their ranges are known.
-    Always(Expression, Expression, bool),
     /// The comparisons of the pattern compare integers, predicates, or floating-point numbers in their total
     /// order: exactly one of `<`, `=` and `>` is true for two values.
     Ordered,
@@ -239,56 +237,68 @@ impl Relation {
 }
 
 impl Expression {
-    /// Returns the variables whose values the expression contains.
-    pub fn variables(&self) -> Vec<usize> {
+    /// Returns the expressions from which the expression is computed.
+    pub fn parts(&self) -> &[Expression] {
         match self {
-            Expression::Variable(v) | Expression::Reciprocal(v) => vec![*v],
             Expression::Log2(parts)
             | Expression::Result(_, parts)
             | Expression::At(parts)
             | Expression::Inverse(parts)
             | Expression::Kept(parts)
-            | Expression::If(_, parts) => parts.iter().flat_map(Expression::variables).collect(),
-            _ => Vec::new(),
+            | Expression::If(_, parts) => parts,
+            _ => &[],
         }
+    }
+
+    /// Returns the expression and all of its parts, also those of parts.
+    pub fn all(&self) -> Vec<&Expression> {
+        let mut found = vec![self];
+        found.extend(self.parts().iter().flat_map(Expression::all));
+        found
+    }
+
+    /// Returns the variables whose values the expression contains.
+    pub fn variables(&self) -> Vec<usize> {
+        let variable = |part: &Expression| match part {
+            Expression::Variable(v) | Expression::Reciprocal(v) => Some(*v),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(variable).collect()
     }
 
     /// Returns the lists of the pattern that the expression contains, each as often as it occurs.
     pub fn lists(&self) -> Vec<usize> {
-        match self {
-            Expression::List(list) => vec![*list],
-            Expression::Log2(parts)
-            | Expression::Result(_, parts)
-            | Expression::At(parts)
-            | Expression::Inverse(parts)
-            | Expression::Kept(parts)
-            | Expression::If(_, parts) => parts.iter().flat_map(Expression::lists).collect(),
-            _ => Vec::new(),
-        }
+        let list = |part: &Expression| match part {
+            Expression::List(list) => Some(*list),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(list).collect()
     }
 
     /// Returns whether the expression is a list with a number for each dimension, or computed from lists.
     pub fn has_lists(&self) -> bool {
         match self {
             Expression::List(_) | Expression::Sizes(_) | Expression::Values(_) | Expression::Index => true,
-            Expression::Log2(parts) | Expression::Result(_, parts) => parts.iter().any(Expression::has_lists),
             Expression::At(_) | Expression::Inverse(_) | Expression::Kept(_) | Expression::If(..) => true,
-            _ => false,
+            other => other.parts().iter().any(Expression::has_lists),
         }
     }
 }
 
 impl Condition {
-    /// Returns the lists of the pattern that the condition contains.
-    pub fn lists(&self) -> Vec<usize> {
+    /// Returns the conditions of which the condition consists.
+    pub fn parts(&self) -> &[Condition] {
         match self {
-            Condition::All(list) | Condition::Any(list) | Condition::Not(list) | Condition::Some(list) => {
-                list.iter().flat_map(Condition::lists).collect()
-            }
-            Condition::Below(a, b, _) | Condition::Always(a, b, _) | Condition::Equal(a, b) => {
-                [a.lists(), b.lists()].concat()
-            }
-            _ => Vec::new(),
+            Condition::All(list) | Condition::Any(list) | Condition::Not(list) => list,
+            _ => &[],
+        }
+    }
+
+    /// Returns all expressions that the condition and its parts compare.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Condition::Compare(_, a, b) | Condition::Some(_, a, b) | Condition::Always(_, a, b) => vec![a, b],
+            other => other.parts().iter().flat_map(Condition::expressions).collect(),
         }
     }
 
@@ -378,7 +388,29 @@ impl TypeClass {
     ];
 }
 
+impl<O: Clone + 'static> Clause<O> {
+    /// Returns the operations of the pattern and of the replacement.
+    pub fn operations(&self) -> Vec<&Operation<O>> {
+        let replacement = match &self.replacement {
+            Term::Operation(operation) => operation.all(),
+            _ => Vec::new(),
+        };
+        [self.pattern.all(), replacement].concat()
+    }
+}
+
 impl<O: Clone + 'static> Operation<O> {
+    /// Returns the operation and all operations inside it.
+    pub fn all(&self) -> Vec<&Operation<O>> {
+        let mut found = vec![self];
+        for operand in self.operands.iter() {
+            if let Term::Operation(inner) = operand {
+                found.extend(inner.all());
+            }
+        }
+        found
+    }
+
     /// Returns the operation with other opcodes.
     ///
     /// # Errors

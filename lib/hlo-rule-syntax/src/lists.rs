@@ -111,13 +111,16 @@ pub fn length<N: Entry>(expression: &Expression, lists: &impl Lists<N>) -> Optio
             list => Some(list),
         },
         Expression::Inverse(parts) | Expression::Kept(parts) => length(parts.first()?, lists),
-        Expression::If(_, parts) | Expression::Result(_, parts) => common(parts, lists),
+        Expression::If(_, parts) | Expression::Result(_, parts) => common(&parts[..], lists),
         _ => Some(Length::One),
     }
 }
 
 /// Returns the common length of expressions.
-pub fn common<N: Entry>(parts: &[Expression], lists: &impl Lists<N>) -> Option<Length> {
+pub fn common<'e, N: Entry>(
+    parts: impl IntoIterator<Item = &'e Expression>,
+    lists: &impl Lists<N>,
+) -> Option<Length> {
     let mut found = Length::One;
     for part in parts {
         match (found, length(part, lists)?) {

@@ -1,6 +1,6 @@
 //! Translates rules to tables in Rust.
 
-use super::{Clause, Condition, Expression, Operation, Rule, Term, Text, Value};
+use super::{Clause, Condition, Expression, Operation, Relation, Rule, Term, Text, Value};
 
 /// Returns the Rust expression of a table of rules: a slice of `Rule<Opcode>`. The names of the types and
 /// `Opcode` must be in scope.
@@ -104,14 +104,13 @@ fn condition(of: &Condition) -> String {
         Condition::Any(list) => format!("Condition::Any({})", borrowed(list, condition)),
         Condition::Not(inner) => format!("Condition::Not({})", borrowed(inner, condition)),
         Condition::Type(class, v) => format!("Condition::Type(TypeClass::{class:?}, {v})"),
-        Condition::Some(inner) => format!("Condition::Some({})", borrowed(inner, condition)),
-        Condition::Equal(a, b) => format!("Condition::Equal({}, {})", expression(a), expression(b)),
-        Condition::Below(a, b, or_equal) => {
-            format!("Condition::Below({}, {}, {or_equal})", expression(a), expression(b))
-        }
-        Condition::Always(a, b, or_equal) => {
-            format!("Condition::Always({}, {}, {or_equal})", expression(a), expression(b))
-        }
+        Condition::Compare(relation, a, b) => comparison("Compare", *relation, a, b),
+        Condition::Some(relation, a, b) => comparison("Some", *relation, a, b),
+        Condition::Always(relation, a, b) => comparison("Always", *relation, a, b),
         other => format!("Condition::{other:?}"),
     }
+}
+
+fn comparison(name: &str, relation: Relation, a: &Expression, b: &Expression) -> String {
+    format!("Condition::{name}(Relation::{relation:?}, {}, {})", expression(a), expression(b))
 }

@@ -1,7 +1,7 @@
 //! Matches patterns, and checks conditions.
 
 use super::attributes::{Numbers, numbers_of};
-use super::numbers::{evaluate, is_below, range, value_bytes};
+use super::numbers::{evaluate, range, relates, value_bytes};
 use super::{
     Clause, Condition, Expression, Length, Lists, Operation, Relation, Term, Value, class_contains, common,
     comparison_direction, entry, is_by_integer, is_by_value, is_ordered, length,
@@ -187,7 +187,7 @@ impl Matched {
         for_all: bool,
     ) -> Option<bool> {
         let view = View { cx, matched: self };
-        let count = match common(&[a.clone(), b.clone()], &view)? {
+        let count = match common([a, b], &view)? {
             Length::One => 1,
             Length::List(count) => count,
         };
@@ -249,39 +249,23 @@ impl Matched {
             Condition::Empty(v) => self.dims(cx, *v)?.contains(&0),
             Condition::Scalar(v) => self.dims(cx, *v)?.is_empty(),
             Condition::SameRank(a, b) => self.dims(cx, *a)?.len() == self.dims(cx, *b)?.len(),
-            Condition::Some(inner) => self.some(cx, inner.first()?)?,
-            Condition::Below(a, b, or_equal) if a.has_lists() || b.has_lists() => {
-                let relation = if *or_equal { Relation::AtMost } else { Relation::Below };
-                self.compare(cx, relation, (a, b), true)?
-            }
-            Condition::Equal(a, b) if a.has_lists() || b.has_lists() => {
-                self.compare(cx, Relation::Equal, (a, b), true)?
-            }
-            Condition::Equal(a, b) => {
-                let (a, b) = (self.number(cx, a)?, self.number(cx, b)?);
-                is_below(a, b, true) && is_below(b, a, true)
-            }
             Condition::Constant(v) => is_constant(cx.module, self.value(*v)?),
-            Condition::Below(a, b, or_equal) => is_below(self.number(cx, a)?, self.number(cx, b)?, *or_equal),
-            Condition::Always(a, b, or_equal) => {
+            Condition::Some(relation, a, b) => self.compare(cx, *relation, (a, b), false)?,
+            Condition::Compare(relation, a, b) if a.has_lists() || b.has_lists() => {
+                self.compare(cx, *relation, (a, b), true)?
+            }
+            Condition::Compare(relation, a, b) => {
+                relates(*relation, self.number(cx, a)?, self.number(cx, b)?)
+            }
+            Condition::Always(relation, a, b) => {
                 let high = Number::Integer(self.range(cx, a)?.high);
-                is_below(high, Number::Integer(self.range(cx, b)?.low), *or_equal)
+                relates(*relation, high, Number::Integer(self.range(cx, b)?.low))
             }
             Condition::SameOpcode(a, b) => cx.opcode(self.value(*a)?) == cx.opcode(self.value(*b)?),
             Condition::Ordered => self.all_compared(is_ordered)?,
             Condition::ByInteger => self.all_compared(is_by_integer)?,
             Condition::ByValue => self.all_compared(is_by_value)?,
         })
-    }
-
-    /// Returns whether a comparison of lists is true for at least one dimension.
-    fn some(&self, cx: &Cx<'_>, condition: &Condition) -> Option<bool> {
-        match condition {
-            Condition::Below(a, b, true) => self.compare(cx, Relation::AtMost, (a, b), false),
-            Condition::Below(a, b, false) => self.compare(cx, Relation::Below, (a, b), false),
-            Condition::Equal(a, b) => self.compare(cx, Relation::Equal, (a, b), false),
-            _ => None,
-        }
     }
 
     /// Returns whether all comparisons have a property, or `None` if there are none.
@@ -330,11 +314,11 @@ impl Lists<i128> for View<'_, '_> {
     }
 
     fn operands(&self, rest: usize) -> Option<usize> {
-        Some(self.matched.rests.get(rest)?.as_ref()?.len())
+        Some(self.matched.rest(rest)?.len())
     }
 
     fn value(&self, rest: usize, at: usize) -> Option<i128> {
-        scalar_integer(self.cx.module, *self.matched.rests.get(rest)?.as_ref()?.get(at)?)
+        scalar_integer(self.cx.module, *self.matched.rest(rest)?.get(at)?)
     }
 }
 

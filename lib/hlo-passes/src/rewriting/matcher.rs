@@ -86,7 +86,8 @@ impl<'r> Matcher<'r> {
             ([x, y], [a, b]) => {
                 has(x, a) && has(y, b) || instr.opcode().is_commutative() && has(x, b) && has(y, a)
             }
-            (sets, found) => sets.len() <= found.len() && sets.iter().zip(found).all(|(set, o)| has(set, o)),
+            // `found` contains the first operands.
+            (sets, found) => sets.iter().zip(found).all(|(set, o)| has(set, o)),
         }
     }
 
@@ -167,17 +168,9 @@ fn occurrences(pattern: &Operation, variable: usize) -> usize {
 
 /// Returns whether a condition examines the value of a variable, and not only its type.
 fn examines(condition: &Condition, variable: usize) -> bool {
-    match condition {
-        Condition::All(list) | Condition::Any(list) | Condition::Not(list) => {
-            list.iter().any(|condition| examines(condition, variable))
-        }
-        Condition::Constant(v) => *v == variable,
-        Condition::Some(inner) => inner.iter().any(|condition| examines(condition, variable)),
-        Condition::Below(a, b, _) | Condition::Always(a, b, _) | Condition::Equal(a, b) => {
-            [a, b].into_iter().any(|expression| expression.variables().contains(&variable))
-        }
-        _ => false,
-    }
+    matches!(condition, Condition::Constant(v) if *v == variable)
+        || condition.parts().iter().any(|part| examines(part, variable))
+        || condition.expressions().iter().any(|expression| expression.variables().contains(&variable))
 }
 
 fn opcodes(list: &[Opcode]) -> Opcodes {

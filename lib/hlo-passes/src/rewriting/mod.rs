@@ -13,6 +13,7 @@ mod matched;
 mod matcher;
 mod numbers;
 mod replacement;
+mod validate;
 
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, Module, Opcode};
@@ -27,7 +28,8 @@ pub use hlo_rule_syntax::{
     Value, common, entry, length,
 };
 pub(crate) use matcher::Matcher;
-pub use numbers::{evaluate, is_below, number_bytes, value_bytes};
+pub use numbers::{evaluate, number_bytes, relates, value_bytes};
+pub use validate::validate;
 
 /// A rewrite rule: a name, and clauses that are tried in their order.
 pub type Rule = hlo_rule_syntax::Rule<Opcode>;
@@ -140,134 +142,9 @@ fn resolved(rule: hlo_rule_syntax::Rule<Cow<'static, str>>) -> Result<Rule, Rule
     Ok(Rule { name: rule.name, lines: rule.lines, summary: rule.summary, clauses })
 }
 
-/// Checks that rules support the operations of a clause, and that these have as many operands and lists as they
-/// need. The build script does not know this.
-///
-/// # Errors
-/// The first violation, in words.
-pub fn validate(clause: &Clause) -> Result<(), String> {
-    let check = |operation: &Operation| check_operation(operation);
-    clause.pattern.try_map(&check)?;
-    clause.replacement.try_map(&check)?;
-    check_result(clause)?;
-    check_computations(clause)?;
-    let Term::Operation(replacement) = &clause.replacement else { return Ok(()) };
-    needs_lists(replacement)
-}
-
-/// Checks the uses of `result`. Elementwise rules have no word for the value that they replace.
-fn check_result(clause: &Clause) -> Result<(), String> {
-    let Some(result) = clause.pattern.bound else { return Ok(()) };
-    if is_elementwise(clause) {
-        return Err("only rules with operations that move elements can contain `result`".to_string());
-    }
-    if contains(&clause.replacement, result) {
-        return Err("the replacement cannot contain `result`".to_string());
-    }
-    Ok(())
-}
-
-/// Returns whether a term contains a variable as a value.
-fn contains(term: &Term, variable: usize) -> bool {
-    match term {
-        Term::Variable(v) => *v == variable,
-        Term::Operation(operation) => operation.operands.iter().any(|operand| contains(operand, variable)),
-        Term::Literal(_) | Term::Computed(_) | Term::Rest(..) => false,
-    }
-}
-
-/// Checks that computations are names, and that nothing is computed from them.
-fn check_computations(clause: &Clause) -> Result<(), String> {
-    let (mut computations, mut others) = (Vec::new(), Vec::new());
-    let mut visit = |operation: &Operation| -> Result<(), String> {
-        for (n, expression) in operation.numbers.iter().enumerate() {
-            match (operation.opcode, n, expression) {
-                (Opcode::Reduce, 1, Expression::List(list)) => computations.push(*list),
-                (Opcode::Reduce, 1, _) => return Err("the computation of `reduce` is a name".to_string()),
-                _ => others.extend(expression.lists()),
-            }
-        }
-        others.extend(operation.operands.iter().flat_map(|operand| match operand {
-            Term::Rest(_, at) => at.iter().flat_map(Expression::lists).collect(),
-            Term::Computed(expression) => expression.lists(),
-            _ => Vec::new(),
-        }));
-        Ok(())
-    };
-    visit_operations(&Term::Operation(clause.pattern.clone()), &mut visit)?;
-    visit_operations(&clause.replacement, &mut visit)?;
-    if let Term::Computed(expression) = &clause.replacement {
-        others.extend(expression.lists());
-    }
-    others.extend(clause.condition.lists());
-    if computations.iter().any(|computation| others.contains(computation)) {
-        return Err("nothing can be computed from the computation of `reduce`".to_string());
-    }
-    Ok(())
-}
-
-/// Calls a function for each operation of a term.
-fn visit_operations(
-    term: &Term,
-    visit: &mut dyn FnMut(&Operation) -> Result<(), String>,
-) -> Result<(), String> {
-    let Term::Operation(operation) = term else { return Ok(()) };
-    visit(operation)?;
-    operation.operands.iter().try_for_each(|operand| visit_operations(operand, visit))
-}
-
-/// Checks that rules support the operation with its numbers of operands and of lists.
-fn check_operation(operation: &Operation) -> Result<(), String> {
-    let (opcode, found) = (operation.opcode, operation.operands.len());
-    let name = opcode.name();
-    let rest = usize::from(matches!(operation.operands.last(), Some(Term::Rest(..))));
-    let (needed, lists) = match (opcode.elementwise(), form(opcode)) {
-        (Some(_), _) if matches!(opcode, Opcode::ReducePrecision | Opcode::StochasticConvert) => {
-            return Err(format!("rules do not support `{name}`"));
-        }
-        (Some(elementwise), _) if rest == 0 => (elementwise.class.operands(), 0),
-        // A concatenation may list all of its operands.
-        (_, Some(form)) if form.opcode == Opcode::Concatenate => {
-            (found.max(1 + rest) - rest, form.lists.len())
-        }
-        (_, Some(form)) if rest == 0 || form.has_rest => (form.operands, form.lists.len()),
-        _ => return Err(format!("rules do not support `{name}` in this form")),
-    };
-    if found != needed + rest {
-        return Err(format!("`{name}` needs {needed} operands, found {}", found - rest));
-    }
-    match operation.numbers.len() {
-        0 => Ok(()),
-        found if found == lists => Ok(()),
-        found => Err(format!("`{name}` has {lists} lists of numbers, found {found}")),
-    }
-}
-
-/// Checks that all operations of a replacement have their lists, and no constants as operands of operations that
-/// are not elementwise.
-fn needs_lists(operation: &Operation) -> Result<(), String> {
-    let lists = form(operation.opcode).map_or(0, |form| form.lists.len());
-    let name = operation.opcode.name();
-    // The map of a scalar's dimensions is empty.
-    if operation.numbers.len() != lists && operation.opcode != Opcode::Broadcast {
-        return Err(format!("`{name}` of a replacement needs {lists} lists of numbers"));
-    }
-    for operand in operation.operands.iter() {
-        match operand {
-            Term::Operation(inner) => needs_lists(inner)?,
-            Term::Literal(_) | Term::Computed(_) if !operation.opcode.is_elementwise() => {
-                return Err(format!("an operand of `{name}` cannot be a constant"));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 /// Returns whether all operations of a clause are elementwise.
 pub fn is_elementwise(clause: &Clause) -> bool {
-    let check = |operation: &Operation| if operation.opcode.is_elementwise() { Ok(()) } else { Err(()) };
-    clause.pattern.try_map(&check).is_ok() && clause.replacement.try_map(&check).is_ok()
+    clause.operations().iter().all(|operation| operation.opcode.is_elementwise())
 }
 
 /// Returns a number that changes with the text of a rule's clauses (64-bit FNV-1a). The file of proofs contains
@@ -286,7 +163,7 @@ pub const PROOFS: &str = include_str!("../../rules/proofs.txt");
 pub enum Proof {
     /// For all values of all element types.
     Proved,
-    /// For random values of some element types, and for all values of the others.
+    /// For random values of some element types or for small sizes, and for all others.
     Tested,
     /// Not in its current form.
     Unknown,

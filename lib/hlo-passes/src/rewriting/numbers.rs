@@ -1,6 +1,6 @@
 //! The constants of rules, and numbers that rules compute from constants.
 
-use super::{Arithmetic, Expression, Value};
+use super::{Arithmetic, Expression, Relation, Value};
 use crate::support::constants::{
     ElementBytes, Number, all_ones, exact_reciprocal, float_bytes, integer_bytes, wide_integer_bytes,
 };
@@ -70,15 +70,15 @@ pub(super) fn range(
     }
 }
 
-/// Returns whether the first number is below the second one, or equal to it if `or_equal` is true. -0 is below
-/// +0, and NaN is not ordered.
-pub fn is_below(a: Number, b: Number, or_equal: bool) -> bool {
+/// Returns whether a relation is true for two numbers. -0 is below +0. NaN has no relation to a number, and neither has
+/// an integer to a floating-point number.
+pub fn relates(relation: Relation, a: Number, b: Number) -> bool {
     let order = match (a, b) {
         (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),
         (Number::Float(a), Number::Float(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
         _ => return false,
     };
-    order.is_lt() || or_equal && order.is_eq()
+    relation.of(&order, &std::cmp::Ordering::Equal)
 }
 
 /// Returns the bytes of a number, if the element type represents it.

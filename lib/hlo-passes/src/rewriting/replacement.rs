@@ -22,11 +22,10 @@ impl Matched {
             }
             Term::Operation(operation) => {
                 let (op, operands) = self.operands(cx, operation, &shape)?;
-                let found = inferred(cx, &op, &operands, &shape)?;
-                let is_same = op == cx.module[root].op && operands[..] == *cx.module[root].operands;
-                if is_same {
+                if op == cx.module[root].op && operands[..] == *cx.module[root].operands {
                     return None;
                 }
+                let found = inferred(cx, &op, &operands, &shape)?;
                 if found.compatible(&shape) {
                     return Some(cx.add_same_shape(op, &operands));
                 }
@@ -93,7 +92,10 @@ impl Matched {
                 term => operands.push(self.part(cx, term, result)?),
             }
         }
-        let rank = operands.first().map_or(Some(0), |&first| Some(cx.array(first)?.rank()))?;
+        let rank = match operands.first() {
+            Some(&first) => cx.array(first)?.rank(),
+            None => 0,
+        };
         let view = View { cx, matched: self };
         let numbers = |(n, expression): (usize, &Expression)| -> Option<Numbers> {
             let count = list_length(operation.opcode, n, rank);

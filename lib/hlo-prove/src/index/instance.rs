@@ -1,7 +1,7 @@
 //! Instances of a pattern: arrays of given ranks whose sizes, and whose numbers of attributes, are terms of the
 //! solver. Sets and orders of dimensions are known in an instance.
 
-use super::number::{Number, all, product, same_list};
+use super::number::{Number, all, any, product, same_list};
 use crate::semantics::Untranslated;
 use hlo_ir::Opcode;
 use hlo_passes::rewriting::{
@@ -47,6 +47,15 @@ pub enum Kind {
         /// The values of the scalars at the end of the operands.
         rest: Vec<Number>,
     },
+}
+
+/// An instance with attributes of an operation.
+struct Attributes {
+    instance: Instance,
+    /// The lists of numbers.
+    numbers: Vec<Vec<Number>>,
+    /// The sizes of the result if the operands do not determine them.
+    written: Vec<Number>,
 }
 
 /// The parts of an operation that determine the sizes of its result.
@@ -169,7 +178,7 @@ impl Instance {
         }
         let mut found = Vec::new();
         for (instance, operands) in partial {
-            for (mut instance, numbers, written) in instance.attributes(operation, &operands)? {
+            for Attributes { mut instance, numbers, written } in instance.attributes(operation, &operands)? {
                 let rest = match operation.operands.last() {
                     Some(Term::Rest(rest, _)) => match &instance.rests[*rest] {
                         Some(known) => known.clone(),
@@ -198,14 +207,8 @@ impl Instance {
         Ok(found)
     }
 
-    /// Returns the instances for all attributes of an operation: the lists of numbers, and the sizes of the result
-    /// if the operands do not determine them.
-    #[allow(clippy::type_complexity, reason = "a struct would have no other use")]
-    fn attributes(
-        &self,
-        operation: &Operation,
-        operands: &[Rc<Node>],
-    ) -> Result<Vec<(Instance, Vec<Vec<Number>>, Vec<Number>)>> {
+    /// Returns the instances for all attributes of an operation.
+    fn attributes(&self, operation: &Operation, operands: &[Rc<Node>]) -> Result<Vec<Attributes>> {
         let opcode = operation.opcode;
         let rank = operands.first().map_or(0, |x| x.dims.len());
         let known = |lists: &[&[usize]]| -> Vec<Vec<Number>> {
@@ -218,7 +221,7 @@ impl Instance {
             let mut instance = self.clone();
             let written = written(&mut instance);
             match instance.unified(operation, &numbers) {
-                Ok(Some(instance)) => found.push((instance, numbers, written)),
+                Ok(Some(instance)) => found.push(Attributes { instance, numbers, written }),
                 Ok(None) => {}
                 Err(why) => failure = Some(why),
             }
@@ -258,14 +261,14 @@ impl Instance {
                     (0..lists).map(|n| instance.fresh(operation.numbers.get(n), rank)).collect();
                 let Some(numbers) = numbers else { return Ok(found) };
                 if let Some(instance) = instance.unified(operation, &numbers)? {
-                    found.push((instance, numbers, Vec::new()));
+                    found.push(Attributes { instance, numbers, written: Vec::new() });
                 }
             }
             Opcode::DynamicSlice => {
                 let mut instance = self.clone();
                 let numbers = vec![instance.sizes(rank)];
                 if let Some(instance) = instance.unified(operation, &numbers)? {
-                    found.push((instance, numbers, Vec::new()));
+                    found.push(Attributes { instance, numbers, written: Vec::new() });
                 }
             }
             _ if opcode == Opcode::DynamicUpdateSlice || opcode.is_elementwise() => add(Vec::new(), &none),
@@ -274,7 +277,7 @@ impl Instance {
         if let Some(why) = failure {
             return Err(why);
         }
-        found.iter_mut().for_each(|(instance, ..)| instance.computations += 1);
+        found.iter_mut().for_each(|attributes| attributes.instance.computations += 1);
         Ok(found)
     }
 
@@ -575,18 +578,15 @@ impl Instance {
                 let known: Vec<Option<String>> =
                     list.iter().map(|c| self.condition(c)).collect::<Result<_>>()?;
                 let Some(known) = known.into_iter().collect::<Option<Vec<String>>>() else { return Ok(None) };
-                super::number::any(known)
+                any(known)
             }
             Condition::Not(inner) => match inner.first().map(|c| self.condition(c)).transpose()?.flatten() {
                 Some(formula) => negated(&formula),
                 None => return Ok(None),
             },
-            Condition::Some(inner) => match inner.first() {
-                Some(inner) => self.compared(inner, super::number::any)?,
-                None => return Ok(None),
-            },
-            Condition::Below(..) | Condition::Equal(..) => self.compared(condition, all)?,
-            Condition::Empty(v) => super::number::any(dims(*v)?.iter().map(|d| d.equals(&Number::Known(0)))),
+            Condition::Some(relation, a, b) => any(self.compared(*relation, a, b)?),
+            Condition::Compare(relation, a, b) => all(self.compared(*relation, a, b)?),
+            Condition::Empty(v) => any(dims(*v)?.iter().map(|d| d.equals(&Number::Known(0)))),
             Condition::Scalar(v) => dims(*v)?.is_empty().to_string(),
             Condition::SameRank(a, b) => (dims(*a)?.len() == dims(*b)?.len()).to_string(),
             Condition::SameSizes(a, b) => same_list(dims(*a)?, dims(*b)?),
@@ -601,22 +601,16 @@ impl Instance {
         }))
     }
 
-    /// Returns the formula of a comparison of lists.
-    fn compared(&self, condition: &Condition, join: fn(Vec<String>) -> String) -> Result<String> {
-        let (relation, a, b) = match condition {
-            Condition::Below(a, b, true) => (Relation::AtMost, a, b),
-            Condition::Below(a, b, false) => (Relation::Below, a, b),
-            Condition::Equal(a, b) => (Relation::Equal, a, b),
-            _ => return Err(missing("a condition")),
-        };
+    /// Returns the formulas of a comparison of lists, one for each dimension.
+    fn compared(&self, relation: Relation, a: &Expression, b: &Expression) -> Result<Vec<String>> {
         // Lists of different lengths satisfy no comparison.
-        let Some(length) = common(&[a.clone(), b.clone()], self) else { return Ok("false".to_string()) };
+        let Some(length) = common([a, b], self) else { return Ok(vec!["false".to_string()]) };
         let count = match length {
             Length::One => 1,
             Length::List(count) => count,
         };
         let (a, b) = (self.computed(a, count)?, self.computed(b, count)?);
-        Ok(join(a.iter().zip(&b).map(|(a, b)| a.relate(relation, b)).collect()))
+        Ok(a.iter().zip(&b).map(|(a, b)| a.relate(relation, b)).collect())
     }
 }
 

@@ -3,8 +3,9 @@
 //! An [`instance`] of a pattern has arrays of given ranks. Sizes, ranges and padding are integers of the solver, and
 //! so is the index of an element of the result. The solver looks for integers for which the element that the
 //! pattern contains differs from that of the replacement ([`read`]). All ranks up to [`MAX_RANK`] are
-//! checked, with all sets and orders of dimensions. [`ranks`] decides whether these suffice. For some instances, [`program`] also runs the rewrite driver and the
-//! interpreter, so that a proof does not depend on the translation alone.
+//! checked, with all sets and orders of dimensions. [`ranks`] decides whether these suffice. For some
+//! instances, [`program`] also runs the rewrite driver and the interpreter, so that a proof does not depend on
+//! the translation alone.
 //!
 //! TensorRight (POPL 2025) proves rules of XLA's algebraic simplifier in a similar way.
 
@@ -18,7 +19,7 @@ use crate::semantics::Untranslated;
 use crate::{Answer, Counterexample, Finding, Solver, Verdict};
 use hlo_ir::Opcode;
 use hlo_ir::print::print_literal;
-use hlo_passes::rewriting::{Clause, Condition, Expression, Operation, Term};
+use hlo_passes::rewriting::{Clause, Expression};
 use instance::{Instance, MAX_RANK, Node, instances};
 use number::Number;
 use program::{Values, run, terms};
@@ -76,6 +77,8 @@ pub fn check(clause: &Clause, solver: &Solver) -> std::io::Result<Finding> {
 /// An instance, and the question whether both sides differ.
 struct Case {
     root: Rc<Node>,
+    /// The terms of the instance.
+    terms: Vec<String>,
     /// Whether the clause needs the values of starts of windows.
     constant_starts: bool,
     /// Number of integers of the instance.
@@ -88,7 +91,7 @@ struct Case {
 
 /// Returns the cases of a clause: the instances to which it may apply.
 fn cases(clause: &Clause) -> Result<Vec<Case>, Untranslated> {
-    let by_position = contains(clause, Opcode::Reshape);
+    let by_position = clause.operations().iter().any(|operation| operation.opcode == Opcode::Reshape);
     let constant_starts = reads_starts(clause);
     let mut cases = Vec::new();
     for (mut instance, root) in instances(clause)? {
@@ -109,7 +112,10 @@ fn cases(clause: &Clause) -> Result<Vec<Case>, Untranslated> {
         let mut reader = Reader::new(by_position);
         let differ = reader.differ(&root, &replacement, &index)?;
         let premises = premises(&instance, &reader, &root, &index);
-        cases.push(Case { root, constant_starts, integers: instance.integers, premises, differ });
+        let mut all = Vec::new();
+        terms(&root, &mut all);
+        let integers = instance.integers;
+        cases.push(Case { root, terms: all, constant_starts, integers, premises, differ });
     }
     Ok(cases)
 }
@@ -169,19 +175,15 @@ impl Case {
     /// Asks for the values of the terms of the instance.
     fn values(&self, question: &str, solver: &Solver) -> std::io::Result<Answer> {
         let mut text = question.to_string();
-        let mut all = Vec::new();
-        terms(&self.root, &mut all);
-        for (n, term) in all.iter().enumerate() {
+        for (n, term) in self.terms.iter().enumerate() {
             text.push_str(&format!("(define-fun q{n} () Int {term})\n"));
         }
-        let names: Vec<String> = (0..all.len()).map(|n| format!("q{n}")).collect();
+        let names: Vec<String> = (0..self.terms.len()).map(|n| format!("q{n}")).collect();
         solver.ask(&text, &names)
     }
 
     /// Parses the solver's values: `((q0 3))`, `((q1 (- 2)))`.
     fn parsed(&self, values: &str) -> Values {
-        let mut all = Vec::new();
-        terms(&self.root, &mut all);
         let number = |line: &str| -> Option<i128> {
             let line = line.trim().strip_prefix("((")?.strip_suffix("))")?;
             let (_, value) = line.split_once(' ')?;
@@ -191,7 +193,7 @@ impl Case {
             }
         };
         let lines = values.lines().filter(|line| line.trim_start().starts_with("((q"));
-        all.into_iter().zip(lines).filter_map(|(term, line)| Some((term, number(line)?))).collect()
+        self.terms.iter().cloned().zip(lines).filter_map(|(term, line)| Some((term, number(line)?))).collect()
     }
 
     /// Returns small sizes and numbers to which the clause applies, if the solver finds some.
@@ -221,42 +223,10 @@ impl Case {
     }
 }
 
-/// Returns whether a clause contains an operation of this opcode.
-fn contains(clause: &Clause, opcode: Opcode) -> bool {
-    let check = |operation: &Operation| if operation.opcode == opcode { Err(()) } else { Ok(()) };
-    clause.pattern.try_map(&check).is_err() || clause.replacement.try_map(&check).is_err()
-}
-
 /// Returns whether a clause needs the values of operands.
 fn reads_starts(clause: &Clause) -> bool {
-    fn of_expression(expression: &Expression) -> bool {
-        match expression {
-            Expression::Values(_) => true,
-            Expression::Log2(parts)
-            | Expression::Result(_, parts)
-            | Expression::At(parts)
-            | Expression::Inverse(parts)
-            | Expression::Kept(parts)
-            | Expression::If(_, parts) => parts.iter().any(of_expression),
-            _ => false,
-        }
-    }
-    fn of_condition(condition: &Condition) -> bool {
-        match condition {
-            Condition::All(list) | Condition::Any(list) | Condition::Not(list) | Condition::Some(list) => {
-                list.iter().any(of_condition)
-            }
-            Condition::Below(a, b, _) | Condition::Equal(a, b) => of_expression(a) || of_expression(b),
-            _ => false,
-        }
-    }
-    fn of_term(term: &Term) -> bool {
-        match term {
-            Term::Operation(operation) => {
-                operation.numbers.iter().any(of_expression) || operation.operands.iter().any(of_term)
-            }
-            _ => false,
-        }
-    }
-    of_term(&clause.replacement) || of_condition(&clause.condition)
+    let operations = clause.operations();
+    let numbers = operations.iter().flat_map(|operation| operation.numbers.iter());
+    let mut all = numbers.chain(clause.condition.expressions()).flat_map(Expression::all);
+    all.any(|part| matches!(part, Expression::Values(_)))
 }

@@ -79,23 +79,24 @@ impl Number {
 
 /// Returns a conjunction.
 pub fn all(formulas: impl IntoIterator<Item = String>) -> String {
-    let formulas: Vec<String> = formulas.into_iter().filter(|formula| formula != "true").collect();
-    match formulas.as_slice() {
-        [] => "true".to_string(),
-        all if all.iter().any(|formula| formula == "false") => "false".to_string(),
-        [one] => one.clone(),
-        several => format!("(and {})", several.join(" ")),
-    }
+    joined("and", formulas, ["true", "false"])
 }
 
 /// Returns a disjunction.
 pub fn any(formulas: impl IntoIterator<Item = String>) -> String {
-    let formulas: Vec<String> = formulas.into_iter().filter(|formula| formula != "false").collect();
-    match formulas.as_slice() {
-        [] => "false".to_string(),
-        all if all.iter().any(|formula| formula == "true") => "true".to_string(),
-        [one] => one.clone(),
-        several => format!("(or {})", several.join(" ")),
+    joined("or", formulas, ["false", "true"])
+}
+
+/// Joins formulas. `neutral` changes nothing, and `absorbing` is the result if it occurs.
+fn joined(word: &str, formulas: impl IntoIterator<Item = String>, [neutral, absorbing]: [&str; 2]) -> String {
+    let mut formulas: Vec<String> = formulas.into_iter().filter(|formula| formula != neutral).collect();
+    if formulas.iter().any(|formula| formula == absorbing) {
+        return absorbing.to_string();
+    }
+    match formulas.len() {
+        0 => neutral.to_string(),
+        1 => formulas.remove(0),
+        _ => format!("({word} {})", formulas.join(" ")),
     }
 }
 

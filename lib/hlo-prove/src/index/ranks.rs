@@ -21,7 +21,9 @@ const MAX_WITNESSES: usize = 2;
 /// The reason why they do not.
 pub fn suffice(clause: &Clause) -> Result<(), &'static str> {
     let mut lists = Vec::new();
-    dimension_lists(&clause.pattern, &mut lists);
+    for operation in clause.pattern.all().iter().filter(|operation| has_dimensions(operation.opcode)) {
+        lists.extend(operation.numbers.iter().flat_map(Expression::lists));
+    }
     let mut uses = Uses { lists: &lists, count: 0, is_uniform: true };
     uses.operation(&clause.pattern);
     uses.term(&clause.replacement);
@@ -41,18 +43,6 @@ pub fn suffice(clause: &Clause) -> Result<(), &'static str> {
 /// Returns whether an attribute of an operation contains numbers of dimensions.
 fn has_dimensions(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Broadcast | Opcode::Transpose | Opcode::Iota | Opcode::Concatenate)
-}
-
-/// Adds the lists of a pattern that contain numbers of dimensions.
-fn dimension_lists(operation: &Operation, found: &mut Vec<usize>) {
-    if has_dimensions(operation.opcode) {
-        found.extend(operation.numbers.iter().flat_map(Expression::lists));
-    }
-    for operand in operation.operands.iter() {
-        if let Term::Operation(inner) = operand {
-            dimension_lists(inner, found);
-        }
-    }
 }
 
 /// The uses of numbers of dimensions.
@@ -140,18 +130,17 @@ impl Uses<'_> {
 
     fn condition(&mut self, condition: &Condition) {
         match condition {
-            Condition::All(list) | Condition::Any(list) | Condition::Not(list) | Condition::Some(list) => {
-                list.iter().for_each(|condition| self.condition(condition));
-            }
-            Condition::Equal(a, b) if self.is_dimension(a) && self.is_dimension(b) => {
+            Condition::Compare(Relation::Equal, a, b) | Condition::Some(Relation::Equal, a, b)
+                if self.is_dimension(a) && self.is_dimension(b) =>
+            {
                 self.dimensions(a);
                 self.dimensions(b);
             }
-            Condition::Below(a, b, _) | Condition::Always(a, b, _) | Condition::Equal(a, b) => {
+            Condition::Compare(_, a, b) | Condition::Some(_, a, b) | Condition::Always(_, a, b) => {
                 self.number(a);
                 self.number(b);
             }
-            _ => {}
+            other => other.parts().iter().for_each(|part| self.condition(part)),
         }
     }
 }
@@ -160,7 +149,7 @@ impl Uses<'_> {
 fn witnesses(condition: &Condition) -> usize {
     match condition {
         Condition::All(list) | Condition::Any(list) => list.iter().map(witnesses).sum(),
-        Condition::Some(_) => 1,
+        Condition::Some(..) => 1,
         Condition::Not(list) => list.iter().map(opposites).sum(),
         // A dimension of size 0.
         Condition::Empty(_) => 1,
@@ -173,7 +162,7 @@ fn opposites(condition: &Condition) -> usize {
     match condition {
         Condition::All(list) | Condition::Any(list) => list.iter().map(opposites).sum(),
         Condition::Not(list) => list.iter().map(witnesses).sum(),
-        Condition::Below(..) | Condition::Equal(..) | Condition::SameSizes(..) | Condition::Scalar(_) => 1,
+        Condition::Compare(..) | Condition::SameSizes(..) | Condition::Scalar(_) => 1,
         _ => 0,
     }
 }

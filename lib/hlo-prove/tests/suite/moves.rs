@@ -17,6 +17,7 @@ fn right_rules_are_proved() {
         "reverse{r}(transpose{p}(x)) => transpose{p}(reverse{r[inverse(p)]}(x))",
         "concatenate{d}(reverse{r}(x), reverse{r}(y)) => reverse{r}(concatenate{d}(x, y)) where r[d] == 0",
         "slice{a, b, s}(concatenate{d}(x, y)) => slice{a, b, s}(x) where b <= size(x)",
+        "slice{a, b, s}(concatenate{d}(w, x, y, z)) => slice{a, b, s}(w) where b <= size(w)",
         "slice{a, b, s}(concatenate{d}(x, y)) =>
             slice{if(index == d[0], a - size(x), a), if(index == d[0], b - size(x), b), s}(y) where size(x)[d] <= a[d]",
         "add(slice{a, b, s}(x), slice{a, b, s}(y)) => slice{a, b, s}(add(x, y))",

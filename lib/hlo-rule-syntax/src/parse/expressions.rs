@@ -40,18 +40,15 @@ impl<'t> Reader<'t> {
         }
         let [low, sign, high] = &parts[..] else { return Err(error(&pair, "expected a comparison")) };
         let (low, high) = (self.expression(low.clone())?, self.expression(high.clone())?);
-        let has_lists = low.has_lists() || high.has_lists();
-        let or_equal = sign.as_str() == "<=";
-        let comparison = match relation(sign) {
-            Relation::Equal => Condition::Equal(low, high),
-            _ if word == Some(Part::always) => return Ok(Condition::Always(low, high, or_equal)),
-            _ => Condition::Below(low, high, or_equal),
-        };
+        let relation = relation(sign);
         match word {
-            None => Ok(comparison),
-            Some(Part::some) if has_lists => Ok(Condition::Some(vec![comparison].into())),
+            None => Ok(Condition::Compare(relation, low, high)),
+            Some(Part::some) if low.has_lists() || high.has_lists() => {
+                Ok(Condition::Some(relation, low, high))
+            }
             Some(Part::some) => Err(error(&pair, "`some` needs a comparison of lists")),
-            Some(_) => Err(error(&pair, "`always` needs `<` or `<=`")),
+            Some(_) if relation == Relation::Equal => Err(error(&pair, "`always` needs `<` or `<=`")),
+            Some(_) => Ok(Condition::Always(relation, low, high)),
         }
     }
 
@@ -157,7 +154,7 @@ impl<'t> Reader<'t> {
         }
         let operand = self.expression(operand)?;
         Ok(match (function.as_str(), operand) {
-            ("log2", operand) if has_log2(&operand) => {
+            ("log2", operand) if operand.all().iter().any(|part| matches!(part, Expression::Log2(_))) => {
                 return Err(error(&function, "`log2` of an expression with `log2` is not supported"));
             }
             ("inverse", operand) if operand.has_lists() => Expression::Inverse(vec![operand].into()),
@@ -204,15 +201,6 @@ fn relation(sign: &Pair<'_, Part>) -> Relation {
         "<" => Relation::Below,
         "<=" => Relation::AtMost,
         _ => Relation::Equal,
-    }
-}
-
-/// Returns whether an expression contains `log2`.
-fn has_log2(expression: &Expression) -> bool {
-    match expression {
-        Expression::Log2(_) => true,
-        Expression::Result(_, operands) => operands.iter().any(has_log2),
-        _ => false,
     }
 }
 
