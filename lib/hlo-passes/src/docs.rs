@@ -64,8 +64,8 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     if p.rules.is_some() {
         out.push_str(
             "\nRules, in the language of [adding-a-rule.md](adding-a-rule.md). A rule that is *proved* keeps every bit \
-             for all values of all element types; a rule that is *tested* was compared with random values of some \
-             types:\n\n| rule | clauses | |\n|---|---|---|\n",
+             for all values, element types and sizes; a rule that is *tested* was compared with random values of \
+             some types, or proved for small sizes or ranks only:\n\n| rule | clauses | |\n|---|---|---|\n",
         );
     }
     for rule in p.rules.into_iter().flat_map(RuleSet::iter) {

@@ -1,10 +1,10 @@
 //! Decides whether a proof for small ranks is one for all ranks.
 //!
-//! A rule that treats all dimensions alike is wrong for some arrays of any rank only if it is wrong for arrays of a
-//! small rank: drop the dimensions that neither tell two elements apart nor satisfy a `some`. This needs limits,
-//! because a rule can ask for a dimension by its number, and because short lists of dimensions have special
-//! properties: every order of three dimensions, applied six times, is the identity. No product of fewer than six
-//! orders, equal or different, is the identity for three dimensions only.
+//! A rule that treats all dimensions alike and is wrong for arrays of some rank is also wrong for arrays of a small
+//! rank: remove each dimension in which the two different elements have the same index, unless a `some` needs it.
+//! This argument has limits. A rule can ask for a dimension by its number. Orders of few dimensions have special
+//! properties: every order of three dimensions, applied six times, is the identity. A product of at most five
+//! orders has no such property.
 
 use hlo_ir::Opcode;
 use hlo_passes::rewriting::{Clause, Condition, Expression, Operation, Relation, Term};
